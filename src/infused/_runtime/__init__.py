@@ -1,0 +1,1 @@
+"""What every computation shares: threads, the memory budget, progress."""

@@ -1,0 +1,45 @@
+"""Progress through one callback, which can also cancel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from infused.exceptions import OperationCancelledError
+
+__all__ = ["ProgressCallback", "Stage"]
+
+#: Called as ``callback(fraction, message)`` with a fraction in [0, 1] that never decreases. Returning False
+#: cancels; any other value goes on. It is always called from the thread that started the computation.
+ProgressCallback = Callable[[float, str], bool | None]
+
+
+class Stage:
+    """One stage of a computation: ``total`` steps that fill the fractions from ``start`` to ``stop``."""
+
+    def __init__(
+        self,
+        callback: ProgressCallback | None,
+        message: str,
+        total: float,
+        start: float = 0.0,
+        stop: float = 1.0,
+    ):
+        self._callback = callback
+        self._message = message
+        self._total = max(total, 1)
+        self._start, self._stop = start, stop
+        self._done = 0.0
+        self._report()
+
+    def advance(self, steps: float = 1) -> None:
+        """Tell the callback that ``steps`` more are done; raise if it cancels."""
+        self._done += steps
+        self._report()
+
+    def _report(self) -> None:
+        if self._callback is None:
+            return
+        share = min(self._done / self._total, 1.0)
+        fraction = self._stop if share == 1.0 else self._start + share * (self._stop - self._start)
+        if self._callback(fraction, self._message) is False:
+            raise OperationCancelledError(f"cancelled while {self._message} ({fraction:.0%} done).")

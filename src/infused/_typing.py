@@ -1,0 +1,17 @@
+"""Array types for annotations."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Array", "Data", "Floats", "Ints"]
+
+Array: TypeAlias = NDArray[Any]
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+
+#: A dense array or a CSC array, samples x features; SciPy carries no types.
+Data: TypeAlias = Any

@@ -1,0 +1,6 @@
+"""A feature becomes a graph, a graph becomes a distribution."""
+
+from infused.graphs.distributions import feature_distributions, target_distributions
+from infused.graphs.feature_graph import FeatureGraph
+
+__all__ = ["FeatureGraph", "feature_distributions", "target_distributions"]

@@ -1,0 +1,55 @@
+"""Route: every logarithm, one by one. For small problems, and where nothing else is exact enough."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from infused._kernels.pairs import direct_pair_sums
+from infused._runtime.progress import Stage
+from infused._runtime.threads import Workers, spans
+from infused._typing import Floats
+from infused.information.problem import EPS, Problem, Selection, both_ways
+
+__all__ = ["DirectSums"]
+
+ROWS_PER_TASK = 16
+
+
+class DirectSums:
+    """Pair sums by their definition: N^2 M logarithms for each of the two terms."""
+
+    name = "direct"
+    rank: int | None = None
+
+    def __init__(self, problem: Problem):
+        self._problem = problem
+        self._P = problem.features.dense()
+        self.error = 16 * EPS * problem.total_weight * float(np.sqrt(self._P.shape[1]))
+
+    def pair(
+        self, rows: Selection, columns: Selection, work: Workers, stage: Stage
+    ) -> tuple[Floats, Floats | None]:
+        """See :class:`~infused.information.problem.PairSums`."""
+
+        def sums(rows: Selection, columns: Selection, share: float) -> Floats:
+            return self._sums(rows, columns, work, stage, share)
+
+        return both_ways(sums, rows, columns, self._problem.symmetric)
+
+    def _sums(self, rows: Selection, columns: Selection, work: Workers, stage: Stage, share: float) -> Floats:
+        target = self._problem.target
+        P, T, Q = self._P[rows], target.of(rows), self._P[columns]
+        out = np.zeros((len(P), len(Q)))
+        upper_only = rows is columns and self._problem.symmetric
+
+        def compute(strip: slice) -> int:
+            start = strip.start if upper_only else 0
+            block = np.empty((len(P[strip]), len(Q) - start))
+            t = T if target.shared else T[strip]
+            direct_pair_sums(P[strip], t, target.codes, Q[start:], *self._problem.weights, block)
+            out[strip, start:] = block
+            return int(len(P[strip]) * len(Q) * P.shape[1])
+
+        for done in work.map(compute, spans(len(P), ROWS_PER_TASK)):
+            stage.advance(share * done)
+        return out

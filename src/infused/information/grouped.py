@@ -1,0 +1,130 @@
+r"""Route: pair sums of sparse distributions, without making them dense.
+
+Where a sample has the value that most samples of feature i share, its factors are known from its group
+alone. With a and b for the factors L and R, their base values, and d for what a stored entry adds,
+
+.. math::
+
+    \sum_s (a_{ig} + d_{is}) (b_j + d'_{js})
+    = \Big(\sum_g n_g a_{ig} + \sum_s d_{is}\Big) b_j + \sum_g a_{ig} \sum_{s \in g} d'_{js}
+    + \sum_s d_{is} d'_{js}
+
+The first two terms are one small matrix product; the last runs only over samples where both features are off
+their base.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from infused._kernels.meetings import add_meetings
+from infused._runtime.progress import Stage
+from infused._runtime.threads import Workers
+from infused._typing import Floats, Ints
+from infused.graphs.storage import SparseDistributions
+from infused.information.problem import Problem, Selection, both_ways, strips
+from infused.information.products import SingleTerms, rounding
+from infused.information.separable import PhiFactors
+
+__all__ = ["GroupedSums"]
+
+
+class GroupedSums:
+    """Q for sparse distributions: cost N^2 r (1 + groups) and r for every meeting of two stored entries."""
+
+    name = "grouped"
+
+    def __init__(self, problem: Problem, factors: PhiFactors, work: Workers):
+        if not isinstance(problem.features, SparseDistributions):
+            raise TypeError("the grouped route needs sparse distributions")
+        self._problem = problem
+        self._features = problem.features
+        self._single = SingleTerms.of(problem, work)
+        self.rank: int | None = factors.rank
+        n_groups = problem.target.values.shape[1]
+        terms = rounding((1 + n_groups) * problem.features.n_samples * factors.rank, factors.scale)
+        self.error = problem.total_weight * (factors.error + terms)
+        self._factorise(factors)
+        self._list_by_sample()
+
+    def pair(
+        self, rows: Selection, columns: Selection, work: Workers, stage: Stage
+    ) -> tuple[Floats, Floats | None]:
+        """See :class:`~infused.information.problem.PairSums`."""
+
+        def sums(rows: Selection, columns: Selection, share: float) -> Floats:
+            return self._sums(rows, columns, work, stage, share)
+
+        return both_ways(sums, rows, columns, self._problem.symmetric)
+
+    def _sums(self, rows: Selection, columns: Selection, work: Workers, stage: Stage, share: float) -> Floats:
+        n_features, n_samples = self._features.shape
+        row_features, column_features = (np.arange(n_features)[chosen] for chosen in (rows, columns))
+        position = np.full(n_features, -1)
+        position[column_features] = np.arange(len(column_features))
+        right = self._dense_right[column_features]
+        out = np.empty((len(row_features), len(column_features)))
+
+        def compute(strip: slice) -> int:
+            features, block = row_features[strip], out[strip]
+            np.matmul(self._dense_left[features], right.T, out=block)
+            self._add_meetings(features, position, block)
+            block += self._single.block(features, column_features)
+            return block.size * n_samples
+
+        for done in work.map(compute, strips(len(row_features))):
+            stage.advance(share * done)
+        return out
+
+    def _add_meetings(self, features: Ints, position: Ints, block: Floats) -> None:
+        add_meetings(
+            features,
+            self._features.indptr,
+            self._features.samples,
+            self._left,
+            self._sample_indptr,
+            self._sample_features,
+            self._right,
+            position,
+            block,
+        )
+
+    def _factorise(self, factors: PhiFactors) -> None:
+        """The factors at the base values, what the stored entries add, and their sums over groups."""
+        n_features, rank = len(self._features.base), factors.rank
+        target, owners = self._problem.target, self._features.owners
+        n_groups, weights = target.values.shape[1], self._problem.weights_of_means
+        groups = target.codes[self._features.samples]
+        T = np.broadcast_to(target.values, (n_features, n_groups))
+
+        base = np.repeat(self._features.base[:, None], n_groups, axis=1)
+        a, b = np.empty((n_features, n_groups * rank)), np.empty((n_features, n_groups * rank))
+        factors.fill(base, np.ascontiguousarray(T), np.arange(n_groups), weights, a, b)
+        a, b = a.reshape(n_features, n_groups, rank), b[:, :rank]
+
+        self._left, self._right = np.empty((len(owners), rank)), np.empty((len(owners), rank))
+        t = T[owners, groups][:, None]
+        entry = np.zeros(1, np.int64)
+        factors.fill(self._features.values[:, None], t, entry, weights, self._left, self._right)
+        self._left -= a[owners, groups]
+        self._right -= b[owners]
+
+        sizes = np.bincount(target.codes, minlength=n_groups).astype(np.float64)
+        total = np.einsum("g,igk->ik", sizes, a) + _sums_by(owners, self._left, n_features)
+        by_group = _sums_by(owners * n_groups + groups, self._right, n_features * n_groups)
+        self._dense_left = np.hstack([total, a.reshape(n_features, -1)])
+        self._dense_right = np.hstack([b, by_group.reshape(n_features, -1)])
+
+    def _list_by_sample(self) -> None:
+        """The stored entries again, sample by sample."""
+        order = np.argsort(self._features.samples, kind="stable")
+        self._sample_features = self._features.owners[order]
+        self._right = self._right[order]
+        self._sample_indptr = np.zeros(self._features.n_samples + 1, np.int64)
+        counts = np.bincount(self._features.samples, minlength=self._features.n_samples)
+        np.cumsum(counts, out=self._sample_indptr[1:])
+
+
+def _sums_by(key: Ints, rows: Floats, n_keys: int) -> Floats:
+    """Sum the rows that share a key, n_keys x columns."""
+    return np.stack([np.bincount(key, column, minlength=n_keys) for column in rows.T], axis=1)

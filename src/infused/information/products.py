@@ -1,0 +1,125 @@
+"""Route: pair sums as matrix products of tabulated factors, for dense distributions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from infused._runtime.progress import Stage
+from infused._runtime.threads import Workers, spans
+from infused._typing import Floats
+from infused.information.problem import EPS, Problem, Selection, mean_phi, strips
+from infused.information.separable import Box, PhiFactors
+
+__all__ = ["SeparableSums", "SingleTerms", "box_of", "rounding"]
+
+BUFFER_BYTES = 2**27
+FILL_ROWS = 32
+
+
+def box_of(problem: Problem) -> Box:
+    """What the arguments of phi can be: x is p or p + t, y is p."""
+    low, high = problem.features.bounds()
+    above = float(problem.target.values.max()) if problem.joint_weight else 0.0
+    return Box((low, high + above), (low, high))
+
+
+def rounding(n_terms: int, scale: float) -> float:
+    """Rounding error of a mean of products with ``n_terms`` terms whose sizes add up to ``scale``."""
+    return 16 * EPS * (1 + scale * float(np.sqrt(n_terms)))
+
+
+@dataclass(frozen=True)
+class SingleTerms:
+    """The parts of Q that depend on one feature only: Q_ij = row_i + column_j + product."""
+
+    row: Floats
+    column: Floats
+
+    @classmethod
+    def of(cls, problem: Problem, work: Workers) -> SingleTerms:
+        """w3 <phi(p + t + 1)> + w2 <phi(p + 1)>, and (w3 + w2) (<phi(1 + p)> - phi(2))."""
+        joint, pair = problem.weights
+        shifted = mean_phi(problem.features, None, 1.0, work)
+        row = pair * shifted
+        if joint:
+            row += joint * mean_phi(problem.features, problem.target, 1.0, work)
+        return cls(row, (joint + pair) * (shifted - 2 * np.log(2.0)))
+
+    def block(self, rows: Selection, columns: Selection) -> Floats:
+        """row_i + column_j."""
+        return self.row[rows][:, None] + self.column[columns]
+
+
+class SeparableSums:
+    """Q_IJ = single terms + L_I R_J' / M, the product taken in chunks of samples.
+
+    Factors are made anew for every tile: that costs 30 ns an entry, against N r / 40 ns for the product.
+    """
+
+    name = "separable"
+
+    def __init__(self, problem: Problem, factors: PhiFactors, work: Workers):
+        self._problem = problem
+        self._factors = factors
+        self._single = SingleTerms.of(problem, work)
+        self._P = problem.features.dense()
+        self._weights = problem.weights_of_means
+        self.rank: int | None = factors.rank
+        terms = rounding(self._P.shape[1] * factors.rank, factors.scale)
+        self.error = problem.total_weight * (factors.error + terms)
+
+    def pair(
+        self, rows: Selection, columns: Selection, work: Workers, stage: Stage
+    ) -> tuple[Floats, Floats | None]:
+        """See :class:`~infused.information.problem.PairSums`."""
+        diagonal, symmetric = rows is columns, self._problem.symmetric
+        n, m = len(self._P[rows]), len(self._P[columns])
+        n_samples = self._P.shape[1]
+        width = min(n_samples, max(1, BUFFER_BYTES // (16 * self._factors.rank * (n + m))))
+        near = self._buffers(n, width)
+        far = near if diagonal else self._buffers(m, width)
+        forward = self._single.block(rows, columns)
+        backward = None if symmetric or diagonal else self._single.block(columns, rows).T.copy()
+        for chunk in spans(n_samples, width):
+            self._fill(near, rows, chunk, work)
+            if not diagonal:
+                self._fill(far, columns, chunk, work)
+            terms = (chunk.stop - chunk.start) * self._factors.rank
+
+            def multiply(strip: slice, terms: int = terms) -> None:
+                start = strip.start if diagonal and symmetric else 0
+                forward[strip, start:] += near.left[strip, :terms] @ far.right[start:, :terms].T
+                if backward is not None:
+                    backward[strip] += near.right[strip, :terms] @ far.left[:, :terms].T
+
+            work.run(multiply, strips(n))
+            stage.advance(n * m * (chunk.stop - chunk.start))
+        if diagonal and not symmetric:
+            backward = forward.T.copy()
+        return forward, backward
+
+    def _buffers(self, n_features: int, n_samples: int) -> _Buffers:
+        shape = (n_features, n_samples * self._factors.rank)
+        return _Buffers(np.empty(shape), np.empty(shape))
+
+    def _fill(self, buffers: _Buffers, features: Selection, chunk: slice, work: Workers) -> None:
+        P, target = self._P[features, chunk], self._problem.target
+        T, codes = target.of(features), target.codes[chunk]
+
+        def fill(strip: slice) -> None:
+            t = T if target.shared else T[strip]
+            p = np.ascontiguousarray(P[strip])
+            left, right = buffers.left[strip], buffers.right[strip]
+            self._factors.fill(p, t, codes, self._weights, left, right)
+
+        work.run(fill, spans(len(P), FILL_ROWS))
+
+
+@dataclass(frozen=True)
+class _Buffers:
+    """Factors of some features and samples, each features x (samples * rank)."""
+
+    left: Floats
+    right: Floats

@@ -1,0 +1,92 @@
+"""Which route: a cost model, in nanoseconds on one ordinary core."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from infused._runtime.threads import Workers
+from infused.exceptions import PrecisionError
+from infused.graphs.storage import DenseDistributions, SparseDistributions
+from infused.information.direct import DirectSums
+from infused.information.grouped import GroupedSums
+from infused.information.problem import PairSums, Problem
+from infused.information.products import SeparableSums, box_of, rounding
+from infused.information.separable import PhiFactors
+
+__all__ = ["ROUTES", "RouteName", "choose_route"]
+
+RouteName: TypeAlias = Literal["auto", "separable", "grouped", "direct"]
+ROUTES = ("auto", "separable", "grouped", "direct")
+
+LOGARITHM = 7.0  # one phi in the direct route
+FACTOR = 30.0  # all factors of one entry
+FLOP = 1 / 40  # of a matrix product
+MEETING = 2.0  # of two stored entries, and a third of a nanosecond a term
+SETUP = 1e7  # decomposition and tables
+
+SAMPLED_FEATURES = 32
+SPARSE_ENOUGH = 0.4  # share of entries off the base below which grouping is worth a look
+WIDEST_BOX = 2.0**60
+
+
+def choose_route(problem: Problem, route: RouteName, tolerance: float, work: Workers) -> PairSums:
+    """The cheapest route whose error is within ``tolerance``, or the one that is asked for."""
+    if route == "direct":
+        return DirectSums(problem)
+    factors = _factors(problem, tolerance) if route != "auto" or _worth_factors(problem) else None
+    if factors is None or factors.error > tolerance / problem.total_weight:
+        if route == "auto":
+            return DirectSums(problem)
+        reached = "" if factors is None else f" (it reaches {factors.error:.1e})"
+        raise PrecisionError(
+            f"route={route!r} cannot reach the tolerance on these distributions{reached}; "
+            "use route='direct' or a larger tol."
+        )
+    sparse = _sparse(problem, forced=route == "grouped")
+    if route == "grouped" or (route == "auto" and _grouped_is_cheaper(sparse, factors.rank)):
+        assert sparse is not None
+        return GroupedSums(sparse, factors, work)
+    return SeparableSums(problem, factors, work)
+
+
+def _factors(problem: Problem, tolerance: float) -> PhiFactors | None:
+    """Factors that leave room for rounding, or None where phi has no useful box."""
+    box = box_of(problem)
+    if not box.x[0] > 0.0 or box.x[1] / box.x[0] > WIDEST_BOX:
+        return None
+    room = tolerance / problem.total_weight - rounding(40 * problem.features.shape[1], 1.0)
+    return PhiFactors(box, max(room, 0.0))
+
+
+def _worth_factors(problem: Problem) -> bool:
+    n_features, n_samples = problem.features.shape
+    evaluations = 2 if problem.joint_weight else 1
+    return evaluations * LOGARITHM * n_features**2 * n_samples > SETUP
+
+
+def _sparse(problem: Problem, forced: bool) -> Problem | None:
+    """The problem with sparse distributions, where they are or may be worth it."""
+    features = problem.features
+    if isinstance(features, DenseDistributions):
+        step = max(1, len(features.values) // SAMPLED_FEATURES)
+        sample = SparseDistributions.from_dense(features.values[::step])
+        if not forced and len(sample.values) > SPARSE_ENOUGH * len(sample.base) * sample.n_samples:
+            return None
+        features = SparseDistributions.from_dense(features.values)
+    return Problem(features, problem.target, *problem.weights)
+
+
+def _grouped_is_cheaper(problem: Problem | None, rank: int) -> bool:
+    if problem is None:
+        return False
+    assert isinstance(problem.features, SparseDistributions)
+    n_features, n_samples = problem.features.shape
+    n_groups = problem.target.values.shape[1]
+    stored = np.bincount(problem.features.samples, minlength=n_samples).astype(float)
+    product = 2 * FLOP * rank * n_features**2
+    meetings = (MEETING + rank / 3) * float(stored @ stored)
+    grouped = (1 + n_groups) * product + meetings + FACTOR * n_features * n_groups
+    separable = n_samples * product + FACTOR * n_features * n_samples
+    return bool(grouped < separable)

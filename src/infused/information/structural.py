@@ -1,0 +1,346 @@
+"""The structural information matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from infused._runtime.memory import memory_budget as resolve_budget
+from infused._runtime.memory import require
+from infused._runtime.progress import ProgressCallback, Stage
+from infused._runtime.threads import Workers, spans, workers
+from infused._typing import Data, Floats, Ints
+from infused.graphs.distributions import feature_graphs, target_graphs
+from infused.graphs.storage import DenseDistributions, FeatureDistributions, TargetDistributions
+from infused.graphs.validation import Graph, Target, check_choice, check_data
+from infused.information.criteria import CRITERIA, CriterionName
+from infused.information.divergence import SUM_TOLERANCE
+from infused.information.problem import PairSums, Problem, Selection, strips
+from infused.information.routes import ROUTES, RouteName, choose_route
+
+__all__ = ["StructuralInformation", "structural_information"]
+
+TILE = 2048
+MOSTLY_ZERO = 0.75  # dense data with more zeros than this are taken as sparse
+GRAPHS_SHARE = 0.2  # of the progress, for the graphs
+
+
+class StructuralInformation:
+    r"""The structural information of all pairs of features, as much of it as is asked for.
+
+    .. math::
+
+        U_{ij} = \frac{I_S(G_i, G_j, T_i) + I_S(G_i, G_j, T_j)}{I_S(G_i, G_j)}, \qquad
+        I_S = \exp(-D_{JS})
+
+    U is symmetric, features x features, with entries near 2. Nothing is computed before it is asked for, and
+    nothing of size N x N is stored but what :meth:`full` returns.
+
+    Parameters
+    ----------
+    P, T : arrays of shape (n_samples, n_features)
+        Distributions of the feature graphs and of the target graphs; columns sum to one. To start from data,
+        use :meth:`from_data`, which keeps sparse data sparse.
+    tol : float
+        Largest error of an entry of U.
+    criterion : {"three-way", "two-way"}
+        "three-way" is the measure above (InFusedLasso); "two-way" is that of InElasticNet,
+        :math:`(I_S(G_i, T_i) + I_S(G_j, T_j)) / I_S(G_i, G_j)`.
+    route : {"auto", "separable", "grouped", "direct"}
+        How sums over pairs are computed: matrix products of factors, the same for sparse distributions, or
+        one logarithm at a time. "auto" takes the cheapest by a cost model.
+    n_jobs : int
+        Threads, as in joblib; -1 for every core. The result does not depend on it.
+    memory_budget : int or str, optional
+        Bytes (or like ``"4GB"``) that a result may take; by default half of the free memory.
+    progress : callable, optional
+        Called as ``progress(fraction, message)``; return False to cancel.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        (n_features, n_features).
+    route : str
+        The route taken.
+    rank : int or None
+        Terms of the factorisation, where the route has one.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from infused import StructuralInformation
+    >>> X, y = load_wine(return_X_y=True)
+    >>> info = StructuralInformation.from_data(X, y)
+    >>> info.columns([0, 6]).shape
+    (13, 2)
+    >>> info.error_estimate() < 1e-10
+    True
+    """
+
+    def __init__(
+        self,
+        P: Any,
+        T: Any,
+        *,
+        tol: float = 1e-10,
+        criterion: CriterionName = "three-way",
+        route: RouteName = "auto",
+        n_jobs: int | None = -1,
+        memory_budget: int | float | str | None = None,
+        progress: ProgressCallback | None = None,
+    ):
+        P, T = _check_distributions(P, "P"), _check_distributions(T, "T")
+        if P.shape != T.shape:
+            raise ValueError(f"P and T must have one shape, got {P.shape[::-1]} and {T.shape[::-1]}.")
+        self._set_options(tol, criterion, route, n_jobs, memory_budget, progress)
+        with workers(n_jobs) as work:
+            self._prepare(DenseDistributions(P), TargetDistributions.from_dense(T), work)
+
+    @classmethod
+    def from_data(
+        cls,
+        X: Any,
+        y: Any,
+        *,
+        graph: Graph = "kernel",
+        target: Target = "auto",
+        tol: float = 1e-10,
+        criterion: CriterionName = "three-way",
+        route: RouteName = "auto",
+        n_jobs: int | None = -1,
+        memory_budget: int | float | str | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> StructuralInformation:
+        """From samples x features and a target: see :func:`infused.structural_information`."""
+        X = _sparse_if_mostly_zero(check_data(X))
+        self = cls.__new__(cls)
+        self._set_options(tol, criterion, route, n_jobs, memory_budget, progress)
+        n_samples, n_features = X.shape
+        mass = float(n_samples)
+        middle = GRAPHS_SHARE / 2
+        with workers(n_jobs) as work:
+            stage = Stage(progress, "building target graphs", n_features, 0.0, middle)
+            T = target_graphs(X, y, graph, target, work, stage, mass=mass)
+            stage = Stage(progress, "building feature graphs", n_features, middle, GRAPHS_SHARE)
+            P = feature_graphs(X, graph, work, stage, mass=mass)
+            self._prepare(P, T, work)
+        self._start = GRAPHS_SHARE
+        return self
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n_features, n_features)."""
+        return self._n_features, self._n_features
+
+    @property
+    def route(self) -> str:
+        """The route taken."""
+        return self._sums.name
+
+    @property
+    def rank(self) -> int | None:
+        """Terms of the factorisation, where the route has one."""
+        return self._sums.rank
+
+    def error_estimate(self) -> float:
+        """A bound on the error of every entry of U, from the factorisation and from rounding."""
+        return self._criterion.largest * self._sums.error
+
+    def full(self, out: Floats | None = None) -> Floats:
+        """All of U.
+
+        Parameters
+        ----------
+        out : ndarray of shape (n_features, n_features), optional
+            Where to write it, for example a ``numpy.memmap``; then the memory budget does not apply.
+        """
+        n = self._n_features
+        if out is None:
+            require(
+                8 * n * n,
+                self._budget,
+                f"U of {n} x {n} features",
+                "take what you need with columns(), walk through tiles(), or pass out=numpy.memmap(...)",
+            )
+            out = np.empty((n, n))
+        elif out.shape != (n, n):
+            raise ValueError(f"out must have shape {(n, n)}, got {out.shape}.")
+        with workers(self._n_jobs) as work:
+            for rows, columns, block in self._upper_tiles(work):
+                self._write(out, rows, columns, block, work)
+        return out
+
+    def tiles(self) -> Iterator[tuple[slice, slice, Floats]]:
+        """Walk over all of U: yields ``(rows, columns, block)`` with ``block = U[rows, columns]``."""
+        with workers(self._n_jobs) as work:
+            for rows, columns, block in self._upper_tiles(work):
+                yield rows, columns, block
+                if rows != columns:
+                    yield columns, rows, block.T
+
+    def columns(self, indices: Any) -> Floats:
+        """U[:, indices] for some features, given by position or by a mask, without the rest of U."""
+        chosen = self._check_indices(indices)
+        n = self._n_features
+        n_bytes = 8 * n * len(chosen)
+        require(n_bytes, self._budget, f"{len(chosen)} columns of U", "ask for fewer columns at a time")
+        # A feature that is asked for twice is computed once.
+        distinct, place = np.unique(chosen, return_inverse=True)
+        out = np.empty((n, len(distinct)))
+        with workers(self._n_jobs) as work:
+            stage = Stage(self._progress, "computing columns", out.size * self._n_samples, self._start)
+            for part in spans(len(distinct), TILE):
+                for rows in spans(n, TILE):
+                    out[rows, part] = self._block(rows, distinct[part], work, stage)
+        return out[:, place.ravel()]
+
+    def _upper_tiles(self, work: Workers) -> Iterator[tuple[slice, slice, Floats]]:
+        tiles = spans(self._n_features, TILE)
+        pairs = [(rows, columns) for n, rows in enumerate(tiles) for columns in tiles[n:]]
+        entries = sum((rows.stop - rows.start) * (columns.stop - columns.start) for rows, columns in pairs)
+        stage = Stage(self._progress, "computing U", entries * self._n_samples, self._start)
+        for rows, columns in pairs:
+            yield rows, columns, self._block(rows, columns, work, stage)
+
+    def _block(self, rows: slice, columns: Selection, work: Workers, stage: Stage) -> Floats:
+        block, backward = self._sums.pair(rows, columns, work, stage)
+        chosen = np.arange(self._n_features)[columns]
+
+        def combine(strip: slice) -> None:
+            features = slice(rows.start + strip.start, rows.start + strip.stop)
+            other = None if backward is None else backward[strip]
+            self._criterion.combine(block[strip], other, features, chosen)
+
+        work.run(combine, strips(len(block)))
+        if rows is columns and backward is None:
+            work.run(lambda strip: _mirror(block, strip), strips(len(block)))
+        return block
+
+    @staticmethod
+    def _write(out: Floats, rows: slice, columns: slice, block: Floats, work: Workers) -> None:
+        def write(strip: slice) -> None:
+            features = slice(rows.start + strip.start, rows.start + strip.stop)
+            out[features, columns] = block[strip]
+            if rows != columns:
+                out[columns, features] = block[strip].T
+
+        work.run(write, strips(len(block)))
+
+    def _check_indices(self, indices: Any) -> Ints:
+        chosen = np.atleast_1d(np.asarray(indices))
+        if chosen.dtype == bool and chosen.shape == (self._n_features,):
+            return np.flatnonzero(chosen)
+        if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
+            raise ValueError("indices must be a sequence of feature positions (integers) or a mask.")
+        n = self._n_features
+        outside = chosen[(chosen < -n) | (chosen >= n)]
+        if len(outside):
+            raise ValueError(f"indices must lie between {-n} and {n - 1}, got {outside[0]}.")
+        return np.where(chosen < 0, chosen + n, chosen).astype(np.int64)
+
+    def _set_options(
+        self,
+        tol: float,
+        criterion: CriterionName,
+        route: RouteName,
+        n_jobs: int | None,
+        memory_budget: int | float | str | None,
+        progress: ProgressCallback | None,
+    ) -> None:
+        check_choice("criterion", criterion, tuple(CRITERIA))
+        check_choice("route", route, ROUTES)
+        if not tol > 0:
+            raise ValueError(f"tol must be positive, got {tol!r}.")
+        self._tol, self._wanted_route, self._criterion_name = tol, route, criterion
+        self._n_jobs, self._progress = n_jobs, progress
+        self._budget = resolve_budget(memory_budget)
+        self._start = 0.0
+
+    def _prepare(self, P: FeatureDistributions, T: TargetDistributions, work: Workers) -> None:
+        kind = CRITERIA[self._criterion_name]
+        self._n_features, self._n_samples = P.shape
+        self._criterion = kind(P, T, work)
+        problem = Problem(P, T, *kind.weights)
+        self._sums: PairSums = choose_route(problem, self._wanted_route, self._tol / kind.largest, work)
+
+
+def structural_information(
+    X: Any,
+    y: Any,
+    *,
+    graph: Graph = "kernel",
+    target: Target = "auto",
+    out: Floats | None = None,
+    **options: Any,
+) -> Floats:
+    r"""The structural information matrix U of a data set.
+
+    .. math::
+
+        U_{ij} = \frac{I_S(G_i, G_j, T_i) + I_S(G_i, G_j, T_j)}{I_S(G_i, G_j)}
+
+    with :math:`G_i` the graph of feature i, :math:`T_i` its target graph, and
+    :math:`I_S = \exp(-D_{JS})` the similarity of their distributions. An entry is large when two features
+    are jointly relevant to the target and not redundant.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
+        Class labels of any kind, or real values.
+    graph : {"kernel", "euclidean"}
+        See :func:`infused.feature_distributions`.
+    target : {"auto", "classes", "real"}
+        See :func:`infused.target_distributions`.
+    out : ndarray, optional
+        Where to write U.
+    **options
+        tol, criterion, route, n_jobs, memory_budget and progress of
+        :class:`infused.StructuralInformation`.
+
+    Returns
+    -------
+    ndarray of shape (n_features, n_features)
+        Symmetric to the last bit, each entry within ``tol`` of the definition.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from infused import structural_information
+    >>> X, y = load_digits(return_X_y=True)
+    >>> structural_information(X, y).shape
+    (64, 64)
+    """
+    return StructuralInformation.from_data(X, y, graph=graph, target=target, **options).full(out)
+
+
+def _mirror(block: Floats, strip: slice) -> None:
+    """Copy what is above the diagonal in some rows to below it."""
+    square = np.triu(block[strip, strip])
+    block[strip, strip] = square + np.triu(square, 1).T
+    block[strip.stop :, strip] = block[strip, strip.stop :].T
+
+
+def _check_distributions(P: Any, name: str) -> Floats:
+    """Samples x features to features x samples, each row scaled to mean one."""
+    if sp.issparse(P):
+        raise ValueError(f"{name} must be dense: a distribution has no zeros to leave out. See from_data.")
+    P = check_data(P)
+    values: Floats = np.array(np.asarray(P).T, dtype=np.float64, order="C")
+    if (values < 0).any():
+        raise ValueError(f"{name} has negative entries; its columns must be distributions.")
+    sums = values.sum(axis=1)
+    if (np.abs(sums - 1) > SUM_TOLERANCE).any():
+        worst = int(np.argmax(np.abs(sums - 1)))
+        raise ValueError(f"Column {worst} of {name} sums to {sums[worst]:.6g}, not to one.")
+    values *= values.shape[1] / sums[:, None]
+    return values
+
+
+def _sparse_if_mostly_zero(X: Data) -> Data:
+    if sp.issparse(X) or np.count_nonzero(X) > (1 - MOSTLY_ZERO) * X.size:
+        return X
+    return sp.csc_array(X, dtype=np.float64)
