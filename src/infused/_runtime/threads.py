@@ -7,14 +7,14 @@ the same to the last bit for any ``n_jobs``, and nothing is oversubscribed.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from joblib import effective_n_jobs
-from threadpoolctl import threadpool_limits
+
+from infused._runtime.blas import limit_this_thread, one_blas_thread
 
 __all__ = ["Workers", "spans", "workers"]
 
@@ -51,38 +51,14 @@ class Workers:
 def workers(n_jobs: int | None) -> Iterator[Workers]:
     """Threads for one computation; ``n_jobs`` as in joblib, -1 for every core."""
     n_threads = effective_n_jobs(n_jobs)
-    with _one_blas_thread():
+    with one_blas_thread():
         if n_threads == 1:
             yield Workers(None)
             return
-        with ThreadPoolExecutor(n_threads, thread_name_prefix="infused") as pool:
+        with ThreadPoolExecutor(n_threads, "infused", initializer=limit_this_thread) as pool:
             yield Workers(pool)
 
 
 def spans(length: int, width: int) -> list[slice]:
     """Cut ``range(length)`` into slices of ``width``; the last may be shorter."""
     return [slice(start, min(start + width, length)) for start in range(0, length, width)]
-
-
-# BLAS limits belong to the process, not to a thread: when computations overlap, only the first may save the
-# old limits and only the last may restore them.
-_lock = threading.Lock()
-_users = 0
-_limits: threadpool_limits | None = None
-
-
-@contextmanager
-def _one_blas_thread() -> Iterator[None]:
-    global _users, _limits
-    with _lock:
-        if _users == 0:
-            _limits = threadpool_limits(limits=1, user_api="blas")
-        _users += 1
-    try:
-        yield
-    finally:
-        with _lock:
-            _users -= 1
-            if _users == 0 and _limits is not None:
-                _limits.restore_original_limits()
-                _limits = None

@@ -74,15 +74,13 @@ class FeatureGraph:
 
     def distances(self) -> Floats:
         """The Euclidean adjacency A, M x M."""
-        self._require_square()
-        scaled = self.values / 4.0  # differences of the largest doubles would overflow
-        return np.abs(scaled[:, None] - scaled) * 4.0
+        return self._distances(1.0)
 
     def adjacency(self) -> Floats:
         """The adjacency of the chosen graph, M x M; a constant feature relates all samples alike."""
-        A = self.distances()
         if self.graph == "euclidean":
-            return A
+            return self._distances(1.0)
+        A = self._distances(0.25)  # differences of the largest doubles would overflow
         widest = A.max()
         if widest == 0.0:
             return np.ones_like(A)
@@ -110,10 +108,11 @@ class FeatureGraph:
         nx.set_node_attributes(result, dict(enumerate(self.distribution().tolist())), "share")
         return result
 
-    def _require_square(self) -> None:
+    def _distances(self, scale: float) -> Floats:
         require(
             4 * 8 * self.n_samples**2,
             memory_budget(self.memory_budget),
             f"The adjacency of {self.n_samples} samples",
             "use distribution(), which needs no matrix",
         )
+        return np.abs(scale * self.values[:, None] - scale * self.values)

@@ -21,7 +21,8 @@ def check_data(X: Any) -> Data:
     """X as a finite dense array of numbers, or as CSC without duplicates when it came sparse."""
     if getattr(getattr(X, "dtype", None), "kind", None) == "O":
         raise ValueError("X has dtype object; numbers are needed: convert it with X.astype(float).")
-    X = check_array(X, accept_sparse="csc", dtype="numeric", ensure_min_samples=2, input_name="X")
+    with np.errstate(over="ignore", invalid="ignore"):  # it looks for NaN in a sum, which may overflow
+        X = check_array(X, accept_sparse="csc", dtype="numeric", ensure_min_samples=2, input_name="X")
     if not sp.issparse(X):
         return np.asarray(X)
     X = sp.csc_array(X, dtype=np.float64, copy=True)

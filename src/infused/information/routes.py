@@ -12,7 +12,7 @@ from infused.graphs.storage import DenseDistributions, SparseDistributions
 from infused.information.direct import DirectSums
 from infused.information.grouped import GroupedSums
 from infused.information.problem import PairSums, Problem
-from infused.information.products import SeparableSums, box_of, rounding
+from infused.information.products import SeparableSums, box_of
 from infused.information.separable import PhiFactors
 
 __all__ = ["ROUTES", "RouteName", "choose_route"]
@@ -26,6 +26,7 @@ FLOP = 1 / 40  # of a matrix product
 MEETING = 2.0  # of two stored entries, and a third of a nanosecond a term
 SETUP = 1e7  # decomposition and tables
 
+FACTOR_SHARE = 0.95  # of the tolerance; the rest is for rounding
 SAMPLED_FEATURES = 32
 SPARSE_ENOUGH = 0.4  # share of entries off the base below which grouping is worth a look
 WIDEST_BOX = 2.0**60
@@ -35,29 +36,38 @@ def choose_route(problem: Problem, route: RouteName, tolerance: float, work: Wor
     """The cheapest route whose error is within ``tolerance``, or the one that is asked for."""
     if route == "direct":
         return DirectSums(problem)
-    factors = _factors(problem, tolerance) if route != "auto" or _worth_factors(problem) else None
-    if factors is None or factors.error > tolerance / problem.total_weight:
-        if route == "auto":
-            return DirectSums(problem)
-        reached = "" if factors is None else f" (it reaches {factors.error:.1e})"
-        raise PrecisionError(
-            f"route={route!r} cannot reach the tolerance on these distributions{reached}; "
-            "use route='direct' or a larger tol."
-        )
-    sparse = _sparse(problem, forced=route == "grouped")
-    if route == "grouped" or (route == "auto" and _grouped_is_cheaper(sparse, factors.rank)):
-        assert sparse is not None
+    if route == "auto" and not _worth_factors(problem):
+        return DirectSums(problem)
+    sums = _factored_route(problem, route, tolerance, work)
+    if sums is not None and sums.error <= tolerance:
+        return sums
+    if route == "auto":
+        return DirectSums(problem)
+    reached = "" if sums is None else f" (it reaches {sums.error:.1e} where {tolerance:.1e} is needed)"
+    raise PrecisionError(
+        f"route={route!r} cannot reach the tolerance on these distributions{reached}; "
+        "use route='direct' or a larger tol."
+    )
+
+
+def _factored_route(
+    problem: Problem, route: RouteName, tolerance: float, work: Workers
+) -> SeparableSums | GroupedSums | None:
+    factors = _factors(problem, tolerance)
+    if factors is None:
+        return None
+    sparse = None if route == "separable" else _sparse(problem, forced=route == "grouped")
+    if sparse is not None and (route == "grouped" or _grouped_is_cheaper(sparse, factors.rank)):
         return GroupedSums(sparse, factors, work)
     return SeparableSums(problem, factors, work)
 
 
 def _factors(problem: Problem, tolerance: float) -> PhiFactors | None:
-    """Factors that leave room for rounding, or None where phi has no useful box."""
+    """Factors that leave room for rounding, or None where phi has no box to be factored on."""
     box = box_of(problem)
     if not box.x[0] > 0.0 or box.x[1] / box.x[0] > WIDEST_BOX:
         return None
-    room = tolerance / problem.total_weight - rounding(40 * problem.features.shape[1], 1.0)
-    return PhiFactors(box, max(room, 0.0))
+    return PhiFactors(box, FACTOR_SHARE * tolerance / problem.total_weight)
 
 
 def _worth_factors(problem: Problem) -> bool:
@@ -78,9 +88,7 @@ def _sparse(problem: Problem, forced: bool) -> Problem | None:
     return Problem(features, problem.target, *problem.weights)
 
 
-def _grouped_is_cheaper(problem: Problem | None, rank: int) -> bool:
-    if problem is None:
-        return False
+def _grouped_is_cheaper(problem: Problem, rank: int) -> bool:
     assert isinstance(problem.features, SparseDistributions)
     n_features, n_samples = problem.features.shape
     n_groups = problem.target.values.shape[1]

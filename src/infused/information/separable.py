@@ -13,6 +13,9 @@ fall by about ten a term, so r of 5 to 14 serves every data set that we know.
 
 The error is measured over the whole box, so it bounds the error of every pair, whatever the data. (Weighting
 the decomposition by a histogram of the data saves a term at most, and then nothing bounds the rare pairs.)
+Distributions are scaled to mean one, so values far above one are rare: where x + y is large, so may the error
+be. With W = max(1, (x + y) / 3), whose mean over samples is at most 2 because that of x + y is at most 3, the
+mean error of a pair is at most 2 max |e| / W.
 """
 
 from __future__ import annotations
@@ -57,7 +60,8 @@ class Box:
 class PhiFactors:
     """L and R of one box, tabulated, with the least rank whose error is below ``tolerance``.
 
-    ``error`` is the largest error on the box; it stays above the tolerance when no rank reaches it.
+    ``error`` bounds the mean error of any pair; it stays above the tolerance when no rank reaches it.
+    ``scale`` bounds the mean of the sum of |L_k R_k|, on which rounding depends.
     """
 
     def __init__(self, box: Box, tolerance: float):
@@ -69,16 +73,16 @@ class PhiFactors:
         L, R = left(grid_x), right(grid_y)
         self.rank, best = most, math.inf
         for rank in range(1, most + 1):
-            error = SAFETY * float(np.abs(L[:, :rank] @ R[:, :rank].T - exact).max())
+            error = _mean_error(grid_x, grid_y, L[:, :rank] @ R[:, :rank].T - exact)
             if error < best:  # past the floor of rounding, more terms make it worse
                 self.rank, best = rank, error
             if error <= tolerance:
                 break
-        self.scale = float(np.abs(L[:, : self.rank]).max(axis=0) @ np.abs(R[:, : self.rank]).max(axis=0))
         self._tabulate(box, left.first(self.rank), right.first(self.rank))
         # What the tables give, not what they were made from, is what counts.
         L, R = self.evaluate(grid_x)[0], self.evaluate(grid_y)[1]
-        self.error = SAFETY * float(np.abs(L @ R.T - exact).max())
+        self.error = _mean_error(grid_x, grid_y, L @ R.T - exact)
+        self.scale = 2 * float(_largest(L, grid_x) @ _largest(R, grid_y))
 
     def fill(
         self, P: Floats, T: Floats, codes: Ints, weights: tuple[float, float], left: Floats, right: Floats
@@ -137,14 +141,31 @@ def _remainder(x: Floats, y: Floats) -> Floats:
     return np.asarray(phi(x[:, None] + y) - phi(x + 1)[:, None] - phi(1 + y) + 2 * math.log(2.0))
 
 
+def _weight(x: Floats) -> Floats:
+    """1 / W is at most the product of these for x and y, times a constant."""
+    return np.asarray(1 / np.sqrt(np.maximum(1.0, x)))
+
+
+def _mean_error(x: Floats, y: Floats, error: Floats) -> float:
+    """A bound on the mean of the error over samples, from its values on a grid."""
+    size = np.abs(error)
+    relative = size / np.maximum(1.0, (x[:, None] + y) / 3)
+    return SAFETY * float(min(size.max(), 2 * relative.max()))
+
+
+def _largest(functions: Floats, x: Floats) -> Floats:
+    return np.asarray(np.abs(functions * _weight(x)[:, None]).max(axis=0))
+
+
 def _decompose(box: Box, n: int) -> tuple[_Series, _Series]:
     z = np.cos(np.pi * (np.arange(n) + 0.5) / n)
     to_series = np.cos(np.arange(n)[:, None] * np.arccos(z)) * 2 / n
     to_series[0] /= 2
     logs = [(math.log(low * high) / 2, math.log(high / low) / 2) for low, high in (box.x, box.y)]
     x, y = (np.exp(middle + half * z) for middle, half in logs)
-    left, size, right = np.linalg.svd(_remainder(x, y))
-    root = np.sqrt(size)
+    weight_x, weight_y = _weight(x), _weight(y)
+    left, size, right = np.linalg.svd(weight_x[:, None] * _remainder(x, y) * weight_y)
+    left, right, root = left / weight_x[:, None], right / weight_y, np.sqrt(size)
     return (
         _Series(*logs[0], to_series @ (left * root)),
         _Series(*logs[1], to_series @ (right.T * root)),

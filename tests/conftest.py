@@ -1,0 +1,33 @@
+"""Shared fixtures."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.io
+from hypothesis import settings
+
+settings.register_profile("infused", max_examples=60, deadline=None, derandomize=True)
+settings.load_profile("infused")
+
+DATA_SETS = ("USPS", "PIE", "YaleB", "Lymphoma", "Leukemia", "RELATHE", "BASEHOCK", "Isolet1")
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.fixture(params=DATA_SETS)
+def paper_data(request):
+    """(name, X, y) of one of the paper's data sets; skips where they are absent."""
+    folder = os.environ.get("INFUSED_DATA")
+    path = Path(folder or ".") / f"{request.param}.mat"
+    if folder is None or not path.exists():
+        pytest.skip(f"{request.param}.mat is not there: set INFUSED_DATA to the folder that holds it")
+    content = scipy.io.loadmat(path)
+    X, y = (content["fea"], content["gnd"]) if "fea" in content else (content["X"], content["Y"])
+    return request.param, X, y.ravel()

@@ -1,0 +1,130 @@
+"""Threads, memory and progress."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from infused._runtime.memory import format_bytes, memory_budget, require
+from infused._runtime.progress import Stage
+from infused._runtime.threads import spans, workers
+from infused.exceptions import InfusedError, MemoryBudgetError, OperationCancelledError
+
+
+def blas_threads():
+    np.ones((2, 2)) @ np.ones((2, 2))
+    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, -1, None])
+def test_results_come_in_order(n_jobs):
+    with workers(n_jobs) as work:
+        assert list(work.map(lambda n: n * n, range(50))) == [n * n for n in range(50)]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_the_first_error_stops_the_rest(n_jobs):
+    done = []
+
+    def task(n):
+        if n == 3:
+            raise RuntimeError("three")
+        done.append(n)
+
+    with workers(n_jobs) as work, pytest.raises(RuntimeError, match="three"):
+        work.run(task, range(10_000))
+    assert len(done) < 10_000
+
+
+def test_blas_runs_on_one_thread_inside_and_as_before_outside():
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        with workers(2) as work:
+            assert set(blas_threads()) == {1}
+            assert list(work.map(lambda _: set(blas_threads()), range(4))) == [{1}] * 4
+        assert blas_threads() == before
+
+
+def test_overlapping_computations_leave_blas_as_it_was():
+    before = blas_threads()
+
+    def compute(n):
+        with workers(2) as work:
+            return sum(work.map(lambda k: k + n, range(20)))
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(compute, range(12))) == [190 + 20 * n for n in range(12)]
+    assert blas_threads() == before
+
+
+def test_spans_cover_everything_once():
+    covered = [n for part in spans(10, 4) for n in range(10)[part]]
+    assert covered == list(range(10))
+    assert spans(0, 4) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "n_bytes"),
+    [
+        ("4GB", 4e9),
+        ("1.5 GiB", 1.5 * 2**30),
+        ("100", 100),
+        ("2kb", 2000),
+        (" 3 MB ", 3e6),
+        (7, 7),
+        (2.5e9, 2.5e9),
+    ],
+)
+def test_budgets(text, n_bytes):
+    assert memory_budget(text) == n_bytes
+
+
+def test_the_budget_comes_from_the_environment(monkeypatch):
+    monkeypatch.setenv("INFUSED_MEMORY", "3MB")
+    assert memory_budget() == 3_000_000
+    assert memory_budget("1MB") == 1_000_000
+
+
+def test_without_either_it_is_a_part_of_what_is_free(monkeypatch):
+    import psutil
+
+    monkeypatch.delenv("INFUSED_MEMORY", raising=False)
+    assert 0 < memory_budget() <= psutil.virtual_memory().total / 2
+
+
+@pytest.mark.parametrize("budget", ["", "GB", "4 apples", "-3GB", 0, -1, float("nan")])
+def test_bad_budgets_are_refused(budget):
+    with pytest.raises(ValueError, match="memory_budget must be"):
+        memory_budget(budget)
+
+
+def test_too_much_is_refused_with_both_sizes_and_a_way_out():
+    with pytest.raises(
+        MemoryBudgetError, match=r"It needs 80 GB, .* budget of 4 GB: do less, or raise memory_budget"
+    ):
+        require(80 * 10**9, 4 * 10**9, "It", "do less")
+    require(5, 5, "It", "do less")
+
+
+def test_errors_are_of_the_kinds_that_callers_expect():
+    assert issubclass(MemoryBudgetError, (InfusedError, MemoryError))
+    assert format_bytes(999) == "999 B"
+    assert format_bytes(2.5e13) == "25 TB"
+
+
+def test_stages_fill_their_part():
+    seen = []
+    stage = Stage(lambda fraction, message: seen.append(fraction), "working", 4, 0.2, 0.6)
+    for _ in range(4):
+        stage.advance()
+    assert seen == pytest.approx([0.2, 0.3, 0.4, 0.5, 0.6])
+    assert seen[-1] == 0.6
+
+
+def test_returning_false_cancels_and_none_does_not():
+    Stage(lambda fraction, message: None, "working", 2).advance()
+    with pytest.raises(OperationCancelledError, match=r"cancelled while working \(0% done\)"):
+        Stage(lambda fraction, message: False, "working", 2)

@@ -1,0 +1,59 @@
+"""The package as a whole: its names, its weight, its examples, its documents."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import infused
+
+ROOT = Path(__file__).parents[1]
+HEAVY = ("numba", "pandas", "matplotlib", "plotly", "sklearn", "scipy", "numpy", "networkx", "joblib")
+MODULES = [module.name for module in pkgutil.walk_packages(infused.__path__, "infused.")]
+
+
+def python(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_importing_loads_nothing_heavy():
+    loaded = python("import sys, infused; print(*{name.split('.')[0] for name in sys.modules})").split()
+    assert not set(HEAVY) & set(loaded)
+
+
+def test_the_divergence_needs_no_compiler():
+    loaded = python("import sys, infused.exceptions; print(*sys.modules)").split()
+    assert "numba" not in loaded
+
+
+def test_public_names():
+    assert set(infused.__all__) <= set(dir(infused))
+    for name in infused.__all__:
+        assert getattr(infused, name).__doc__
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        infused.nothing  # noqa: B018 - the access is the test
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings(name):
+    module = importlib.import_module(name)
+    assert doctest.testmod(module).failed == 0
+
+
+def test_public_functions_have_examples():
+    for name in infused.__all__:
+        assert ">>>" in getattr(infused, name).__doc__, name
+
+
+def test_the_version_is_the_same_everywhere():
+    stated = re.search(r'^version = "(.+)"', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert stated is not None
+    assert infused.__version__ == stated[1]
+    assert f"## {infused.__version__}" in (ROOT / "CHANGELOG.md").read_text()
