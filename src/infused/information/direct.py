@@ -27,14 +27,14 @@ class DirectSums:
         self.error = 16 * EPS * problem.total_weight * float(np.sqrt(self._P.shape[1]))
 
     def pair(
-        self, rows: Selection, columns: Selection, work: Workers, stage: Stage
+        self, rows: slice, columns: Selection, work: Workers, stage: Stage
     ) -> tuple[Floats, Floats | None]:
         """See :class:`~infused.information.problem.PairSums`."""
 
         def sums(rows: Selection, columns: Selection, share: float) -> Floats:
             return self._sums(rows, columns, work, stage, share)
 
-        return both_ways(sums, rows, columns, self._problem.symmetric)
+        return both_ways(sums, rows, columns, self._problem.symmetric, work)
 
     def _sums(self, rows: Selection, columns: Selection, work: Workers, stage: Stage, share: float) -> Floats:
         target = self._problem.target

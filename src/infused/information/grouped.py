@@ -48,14 +48,14 @@ class GroupedSums:
         self._list_by_sample()
 
     def pair(
-        self, rows: Selection, columns: Selection, work: Workers, stage: Stage
+        self, rows: slice, columns: Selection, work: Workers, stage: Stage
     ) -> tuple[Floats, Floats | None]:
         """See :class:`~infused.information.problem.PairSums`."""
 
         def sums(rows: Selection, columns: Selection, share: float) -> Floats:
             return self._sums(rows, columns, work, stage, share)
 
-        return both_ways(sums, rows, columns, self._problem.symmetric)
+        return both_ways(sums, rows, columns, self._problem.symmetric, work)
 
     def _sums(self, rows: Selection, columns: Selection, work: Workers, stage: Stage, share: float) -> Floats:
         n_features, n_samples = self._features.shape

@@ -21,10 +21,22 @@ from infused._runtime.threads import Workers, spans
 from infused._typing import Floats, Ints
 from infused.graphs.storage import FeatureDistributions, SparseDistributions, TargetDistributions
 
-__all__ = ["EPS", "PairSums", "Problem", "Selection", "both_ways", "mean_phi", "phi", "strips"]
+__all__ = [
+    "EPS",
+    "LONGEST_STRIP",
+    "PairSums",
+    "Problem",
+    "Selection",
+    "both_ways",
+    "mean_phi",
+    "phi",
+    "strips",
+    "transposed",
+]
 
 EPS = float(np.finfo(np.float64).eps)
 ENTRIES_PER_TASK = 2**17
+SHORTEST_STRIP, LONGEST_STRIP = 128, 256
 
 Selection = slice | Ints
 
@@ -70,7 +82,7 @@ class PairSums(Protocol):
     """A bound on the error of every Q_ij."""
 
     def pair(
-        self, rows: Selection, columns: Selection, work: Workers, stage: Stage
+        self, rows: slice, columns: Selection, work: Workers, stage: Stage
     ) -> tuple[Floats, Floats | None]:
         """Q_ij and Q_ji as two blocks with i in rows and j in columns; None for the second when symmetric.
 
@@ -81,7 +93,7 @@ class PairSums(Protocol):
 
 def strips(n_rows: int) -> list[slice]:
     """Cut the rows of a block for the threads: enough pieces for many of them, each long enough for BLAS."""
-    return spans(n_rows, min(max(64, n_rows // 8), 256))
+    return spans(n_rows, min(max(SHORTEST_STRIP, n_rows // 8), LONGEST_STRIP))
 
 
 def both_ways(
@@ -89,6 +101,7 @@ def both_ways(
     rows: Selection,
     columns: Selection,
     symmetric: bool,
+    work: Workers,
 ) -> tuple[Floats, Floats | None]:
     """What :meth:`PairSums.pair` returns, from a function that gives Q of any rows and columns.
 
@@ -98,8 +111,19 @@ def both_ways(
         return sums(rows, columns, 1.0), None
     if rows is columns:
         forward = sums(rows, columns, 1.0)
-        return forward, forward.T.copy()
+        return forward, transposed(forward, work)
     return sums(rows, columns, 0.5), sums(columns, rows, 0.5).T
+
+
+def transposed(block: Floats, work: Workers) -> Floats:
+    """A copy of the transpose, in strips."""
+    out = np.empty(block.shape[::-1])
+
+    def copy(strip: slice) -> None:
+        out[strip] = block[:, strip].T
+
+    work.run(copy, strips(len(out)))
+    return out
 
 
 def phi(s: Floats) -> Floats:

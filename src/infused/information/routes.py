@@ -28,7 +28,7 @@ SETUP = 1e7  # decomposition and tables
 
 FACTOR_SHARE = 0.95  # of the tolerance; the rest is for rounding
 SAMPLED_FEATURES = 32
-SPARSE_ENOUGH = 0.4  # share of entries off the base below which grouping is worth a look
+SPARSE_ENOUGH = 0.2  # share of entries off the base below which grouping is worth a look
 WIDEST_BOX = 2.0**60
 
 

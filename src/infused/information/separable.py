@@ -88,9 +88,7 @@ class PhiFactors:
         self, P: Floats, T: Floats, codes: Ints, weights: tuple[float, float], left: Floats, right: Floats
     ) -> None:
         """left = weights[0] L(p + t) + weights[1] L(p), right = R(p), each features x (samples * rank)."""
-        pair_factors(
-            P, T, codes, *weights, self._first, self._centre, self._scale, self._table, self.rank, left, right
-        )
+        pair_factors(P, T, codes, *weights, self._first, self._table, self.rank, left, right)
 
     def evaluate(self, x: Floats) -> tuple[Floats, Floats]:
         """L and R at a vector of points, points x rank. R is only meant inside the box's range of y."""
@@ -101,15 +99,14 @@ class PhiFactors:
     def _tabulate(self, box: Box, left: _Series, right: _Series) -> None:
         edges = _piece_edges(min(box.x[0], box.y[0]), np.nextafter(max(box.x[1], box.y[1]), 0.0))
         self._first = int(edges[:1].view(np.int64)[0]) >> SHIFT
-        self._centre = (edges[1:] + edges[:-1]) / 2
-        self._scale = 2 / (edges[1:] - edges[:-1])
+        centre, half_width = (edges[1:] + edges[:-1]) / 2, (edges[1:] - edges[:-1]) / 2
         u = np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
         to_powers = np.linalg.inv(np.vander(u, increasing=True))
         half = -(-self.rank // LANES) * LANES
-        self._table = np.zeros((len(self._centre), DEGREE + 1, 2 * half))
+        self._table = np.zeros((len(centre), DEGREE + 1, 2 * half))
         for offset, series, side in ((0, left, box.x), (half, right, box.y)):
-            inside = (self._centre > side[0]) & (self._centre < side[1])
-            x = self._centre[inside, None] + u / self._scale[inside, None]
+            inside = (centre > side[0]) & (centre < side[1])
+            x = centre[inside, None] + u * half_width[inside, None]
             values = series(x.ravel()).reshape(*x.shape, self.rank)
             self._table[inside, :, offset : offset + self.rank] = np.einsum("dn,pnk->pdk", to_powers, values)
 

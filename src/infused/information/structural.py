@@ -187,15 +187,16 @@ class StructuralInformation:
         n = self._n_features
         n_bytes = 8 * n * len(chosen)
         require(n_bytes, self._budget, f"{len(chosen)} columns of U", "ask for fewer columns at a time")
-        # A feature that is asked for twice is computed once.
         distinct, place = np.unique(chosen, return_inverse=True)
-        out = np.empty((n, len(distinct)))
+        if len(distinct) < len(chosen):  # what is asked for twice is computed once
+            return self.columns(distinct)[:, place]
+        out = np.empty((n, len(chosen)))
         with workers(self._n_jobs) as work:
             stage = Stage(self._progress, "computing columns", out.size * self._n_samples, self._start)
-            for part in spans(len(distinct), TILE):
-                for rows in spans(n, TILE):
-                    out[rows, part] = self._block(rows, distinct[part], work, stage)
-        return out[:, place.ravel()]
+            for part in spans(len(chosen), TILE):
+                for rows in spans(n, TILE * TILE // max(len(chosen[part]), 1)):
+                    out[rows, part] = self._block(rows, chosen[part], work, stage)
+        return out
 
     def _upper_tiles(self, work: Workers) -> Iterator[tuple[slice, slice, Floats]]:
         tiles = spans(self._n_features, TILE)

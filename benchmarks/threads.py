@@ -1,0 +1,14 @@
+"""One number of threads for everything that is compared."""
+
+from __future__ import annotations
+
+import numba
+from threadpoolctl import threadpool_limits
+
+THREADS = 2
+
+
+def limit_threads() -> None:
+    """Hold BLAS and numba, and so infused and every peer, to THREADS threads for the rest of the process."""
+    threadpool_limits(THREADS)
+    numba.set_num_threads(min(THREADS, numba.config.NUMBA_NUM_THREADS))
