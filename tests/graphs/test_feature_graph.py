@@ -50,6 +50,13 @@ def test_target_graphs(rng, y):
     np.testing.assert_allclose(g.distribution(), expected, rtol=1e-12)
 
 
+def test_class_means_that_differ_by_rounding_are_equal(rng):
+    values = rng.normal(size=30) * 10.0 ** rng.integers(-8, 8, size=30)
+    g = FeatureGraph.of_target(np.concatenate([values, rng.permutation(values)]), np.repeat([0, 1], 30))
+    np.testing.assert_array_equal(g.adjacency(), np.ones((60, 60)))
+    assert np.isfinite(FeatureGraph.of_target([1e308, 1.7e308, -1e308], [0, 0, 1]).values).all()
+
+
 def test_large_values_do_not_overflow():
     assert np.isfinite(FeatureGraph([-1.7e308, 0.0, 1.7e308]).adjacency()).all()
 

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from infused import StructuralInformation, feature_distributions, target_distributions
-from infused.exceptions import PrecisionError
+from infused.exceptions import MemoryBudgetError, PrecisionError
 
 
 def route_of(X, y, **options):
@@ -60,3 +60,10 @@ def test_more_digits_than_factors_have(rng):
     assert route_of(X, y, tol=1e-14) == "direct"
     with pytest.raises(PrecisionError, match=r"it reaches \d"):
         route_of(X, y, tol=1e-14, route="grouped")
+
+
+def test_sparse_data_are_not_made_dense_beyond_the_budget(rng):
+    X, y = sp.random_array((400, 300), density=0.02, rng=rng, format="csr"), rng.normal(size=400)
+    with pytest.raises(MemoryBudgetError, match=r"Dense distributions of 300 features and 400 samples"):
+        route_of(X, y, memory_budget="500KB")
+    assert route_of(X, y, memory_budget="500KB", route="grouped") == "grouped"

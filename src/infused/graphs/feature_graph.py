@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from math import fsum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import entr
 
 from infused._runtime.memory import memory_budget, require
-from infused._typing import Floats
+from infused._typing import Array, Floats
 from infused.graphs.distributions import feature_distributions
 from infused.graphs.validation import Graph, Target, check_choice, check_data, class_codes, resolve_target
 
@@ -62,10 +63,7 @@ class FeatureGraph:
         y, classes = resolve_target(source.values, y, target)
         if not classes:
             return cls(y, **options)
-        codes, counts = class_codes(y)
-        shift = source.values[0]
-        means = shift + np.bincount(codes, source.values - shift) / counts
-        return cls(means[codes], **options)
+        return cls(_class_means(source.values, y), **options)
 
     @property
     def n_samples(self) -> int:
@@ -116,3 +114,15 @@ class FeatureGraph:
             "use distribution(), which needs no matrix",
         )
         return np.abs(scale * self.values[:, None] - scale * self.values)
+
+
+def _class_means(f: Floats, y: Array) -> Floats:
+    """Each value replaced by the mean of its class; means that differ by no more than rounding are equal."""
+    codes, counts = class_codes(y)
+    scaled = f / len(f)  # so that no sum and no difference overflows
+    means = np.array([fsum(scaled[codes == c]) / count for c, count in enumerate(counts)])
+    order = np.argsort(means)
+    gaps = np.diff(means[order])
+    noise = 4 * len(f) * np.finfo(np.float64).eps * (scaled.max() - scaled.min())
+    means[order[1:]] = means[order[0]] + np.cumsum(np.where(gaps > noise, gaps, 0.0))
+    return np.asarray(means[codes] * len(f))

@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from infused._runtime.memory import require
 from infused._runtime.threads import Workers
 from infused.exceptions import PrecisionError
 from infused.graphs.storage import DenseDistributions, SparseDistributions
@@ -32,17 +33,17 @@ SPARSE_ENOUGH = 0.2  # share of entries off the base below which grouping is wor
 WIDEST_BOX = 2.0**60
 
 
-def choose_route(problem: Problem, route: RouteName, tolerance: float, work: Workers) -> PairSums:
+def choose_route(
+    problem: Problem, route: RouteName, tolerance: float, budget: int, work: Workers
+) -> PairSums:
     """The cheapest route whose error is within ``tolerance``, or the one that is asked for."""
-    if route == "direct":
-        return DirectSums(problem)
-    if route == "auto" and not _worth_factors(problem):
-        return DirectSums(problem)
-    sums = _factored_route(problem, route, tolerance, work)
+    if route == "direct" or (route == "auto" and not _worth_factors(problem)):
+        return DirectSums(_dense(problem, budget))
+    sums = _factored_route(problem, route, tolerance, budget, work)
     if sums is not None and sums.error <= tolerance:
         return sums
     if route == "auto":
-        return DirectSums(problem)
+        return DirectSums(_dense(problem, budget))
     reached = "" if sums is None else f" (it reaches {sums.error:.1e} where {tolerance:.1e} is needed)"
     raise PrecisionError(
         f"route={route!r} cannot reach the tolerance on these distributions{reached}; "
@@ -51,7 +52,7 @@ def choose_route(problem: Problem, route: RouteName, tolerance: float, work: Wor
 
 
 def _factored_route(
-    problem: Problem, route: RouteName, tolerance: float, work: Workers
+    problem: Problem, route: RouteName, tolerance: float, budget: int, work: Workers
 ) -> SeparableSums | GroupedSums | None:
     factors = _factors(problem, tolerance)
     if factors is None:
@@ -59,7 +60,7 @@ def _factored_route(
     sparse = None if route == "separable" else _sparse(problem, forced=route == "grouped")
     if sparse is not None and (route == "grouped" or _grouped_is_cheaper(sparse, factors.rank)):
         return GroupedSums(sparse, factors, work)
-    return SeparableSums(problem, factors, work)
+    return SeparableSums(_dense(problem, budget), factors, work)
 
 
 def _factors(problem: Problem, tolerance: float) -> PhiFactors | None:
@@ -74,6 +75,16 @@ def _worth_factors(problem: Problem) -> bool:
     n_features, n_samples = problem.features.shape
     evaluations = 2 if problem.joint_weight else 1
     return evaluations * LOGARITHM * n_features**2 * n_samples > SETUP
+
+
+def _dense(problem: Problem, budget: int) -> Problem:
+    """The problem with dense distributions, if they fit."""
+    if isinstance(problem.features, DenseDistributions):
+        return problem
+    n_features, n_samples = problem.features.shape
+    what = f"Dense distributions of {n_features} features and {n_samples} samples"
+    require(8 * n_features * n_samples, budget, what, "use route='grouped', which keeps them sparse")
+    return Problem(DenseDistributions(problem.features.dense()), problem.target, *problem.weights)
 
 
 def _sparse(problem: Problem, forced: bool) -> Problem | None:

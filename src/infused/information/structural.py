@@ -265,7 +265,8 @@ class StructuralInformation:
         self._n_features, self._n_samples = P.shape
         self._criterion = kind(P, T, work)
         problem = Problem(P, T, *kind.weights)
-        self._sums: PairSums = choose_route(problem, self._wanted_route, self._tol / kind.largest, work)
+        tolerance = self._tol / kind.largest
+        self._sums: PairSums = choose_route(problem, self._wanted_route, tolerance, self._budget, work)
 
 
 def structural_information(
@@ -274,8 +275,13 @@ def structural_information(
     *,
     graph: Graph = "kernel",
     target: Target = "auto",
+    tol: float = 1e-10,
+    criterion: CriterionName = "three-way",
+    route: RouteName = "auto",
+    n_jobs: int | None = -1,
+    memory_budget: int | float | str | None = None,
+    progress: ProgressCallback | None = None,
     out: Floats | None = None,
-    **options: Any,
 ) -> Floats:
     r"""The structural information matrix U of a data set.
 
@@ -296,11 +302,10 @@ def structural_information(
         See :func:`infused.feature_distributions`.
     target : {"auto", "classes", "real"}
         See :func:`infused.target_distributions`.
-    out : ndarray, optional
-        Where to write U.
-    **options
-        tol, criterion, route, n_jobs, memory_budget and progress of
-        :class:`infused.StructuralInformation`.
+    tol, criterion, route, n_jobs, memory_budget, progress
+        See :class:`infused.StructuralInformation`.
+    out : ndarray of shape (n_features, n_features), optional
+        Where to write U, for example a ``numpy.memmap``.
 
     Returns
     -------
@@ -315,7 +320,19 @@ def structural_information(
     >>> structural_information(X, y).shape
     (64, 64)
     """
-    return StructuralInformation.from_data(X, y, graph=graph, target=target, **options).full(out)
+    information = StructuralInformation.from_data(
+        X,
+        y,
+        graph=graph,
+        target=target,
+        tol=tol,
+        criterion=criterion,
+        route=route,
+        n_jobs=n_jobs,
+        memory_budget=memory_budget,
+        progress=progress,
+    )
+    return information.full(out)
 
 
 def _mirror(block: Floats, strip: slice) -> None:
