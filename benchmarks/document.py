@@ -51,7 +51,12 @@ def speed() -> str:
 def exactness() -> str:
     header = ["data", "bound on the error", "largest error on 200 random pairs", "peak memory added (MiB)"]
     rows = [
-        [row["dataset"], _power(row["error_estimate"]), _power(row["true_error"]), _whole(row["peak_added_mib"])]
+        [
+            row["dataset"],
+            _power(row["error_estimate"]),
+            _power(row["true_error"]),
+            _whole(row["peak_added_mib"]),
+        ]
         for row in _read("structural_information")
     ]
     return _markdown(header, rows)
@@ -69,7 +74,15 @@ def growth() -> str:
 
 
 def columns() -> str:
-    header = ["N x M", "set-up (s)", "200 columns (s)", "full U (s)", "share", "share with set-up", "peak (MiB)"]
+    header = [
+        "N x M",
+        "set-up (s)",
+        "200 columns (s)",
+        "full U (s)",
+        "share",
+        "share with set-up",
+        "peak (MiB)",
+    ]
     rows = []
     for row in _read("scaling"):
         if row["experiment"] == "columns":

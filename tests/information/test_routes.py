@@ -62,8 +62,13 @@ def test_more_digits_than_factors_have(rng):
         route_of(X, y, tol=1e-14, route="grouped")
 
 
-def test_sparse_data_are_not_made_dense_beyond_the_budget(rng):
-    X, y = sp.random_array((400, 300), density=0.02, rng=rng, format="csr"), rng.normal(size=400)
-    with pytest.raises(MemoryBudgetError, match=r"Dense distributions of 300 features and 400 samples"):
-        route_of(X, y, memory_budget="500KB")
-    assert route_of(X, y, memory_budget="500KB", route="grouped") == "grouped"
+@pytest.mark.parametrize("route", ["auto", "separable", "grouped", "direct"])
+def test_sparse_data_are_not_made_dense_beyond_the_budget(rng, route):
+    X = sp.random_array((400, 300), density=0.02, rng=rng, format="csr")
+    with pytest.raises(MemoryBudgetError, match="The distributions of 300 features and 400 samples"):
+        route_of(X, rng.normal(size=400), memory_budget="800KB", route=route)
+
+
+def test_grouping_sparse_data_needs_less(rng):
+    X = sp.random_array((4000, 300), density=0.002, rng=rng, format="csr")
+    assert route_of(X, np.arange(4000) % 2, memory_budget="2MB") == "grouped"

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from infused import (
     StructuralInformation,
@@ -147,6 +148,16 @@ def test_tiles_columns_and_full_agree(kind, route, small_tiles):
     mask = np.arange(23) % 4 == 0
     np.testing.assert_allclose(info.columns(mask), U[:, mask], atol=1e-10)
     assert info.columns([]).shape == (23, 0)
+
+
+def test_between_tiles_blas_belongs_to_the_caller(small_tiles):
+    info = StructuralInformation.from_data(*make_data("dense, many"))
+    with threadpool_limits(2, user_api="blas"):
+        for _ in info.tiles():
+            limits = {
+                library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"
+            }
+            assert limits == {2}
 
 
 def test_full_writes_where_it_is_told(tmp_path):

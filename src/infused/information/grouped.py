@@ -47,6 +47,13 @@ class GroupedSums:
         self._factorise(factors)
         self._list_by_sample()
 
+    @staticmethod
+    def bytes_needed(problem: Problem, rank: int) -> int:
+        """What the factors take: of every feature and group, and of every stored entry."""
+        assert isinstance(problem.features, SparseDistributions)
+        n_features, n_groups = len(problem.features.base), int(problem.target.values.shape[1])
+        return 16 * rank * (n_features * (1 + 2 * n_groups) + 2 * len(problem.features.values))
+
     def pair(
         self, rows: slice, columns: Selection, work: Workers, stage: Stage
     ) -> tuple[Floats, Floats | None]:

@@ -59,6 +59,7 @@ def _factored_route(
         return None
     sparse = None if route == "separable" else _sparse(problem, forced=route == "grouped")
     if sparse is not None and (route == "grouped" or _grouped_is_cheaper(sparse, factors.rank)):
+        _require(GroupedSums.bytes_needed(sparse, factors.rank), sparse, budget)
         return GroupedSums(sparse, factors, work)
     return SeparableSums(_dense(problem, budget), factors, work)
 
@@ -82,9 +83,14 @@ def _dense(problem: Problem, budget: int) -> Problem:
     if isinstance(problem.features, DenseDistributions):
         return problem
     n_features, n_samples = problem.features.shape
-    what = f"Dense distributions of {n_features} features and {n_samples} samples"
-    require(8 * n_features * n_samples, budget, what, "use route='grouped', which keeps them sparse")
+    _require(8 * n_features * n_samples, problem, budget)
     return Problem(DenseDistributions(problem.features.dense()), problem.target, *problem.weights)
+
+
+def _require(n_bytes: int, problem: Problem, budget: int) -> None:
+    n_features, n_samples = problem.features.shape
+    what = f"The distributions of {n_features} features and {n_samples} samples, in the form that U needs,"
+    require(n_bytes, budget, what, "take fewer features or fewer samples")
 
 
 def _sparse(problem: Problem, forced: bool) -> Problem | None:

@@ -168,18 +168,21 @@ class StructuralInformation:
             out = np.empty((n, n))
         elif out.shape != (n, n):
             raise ValueError(f"out must have shape {(n, n)}, got {out.shape}.")
+        stage = self._stage_of_all()
         with workers(self._n_jobs) as work:
-            for rows, columns, block in self._upper_tiles(work):
-                self._write(out, rows, columns, block, work)
+            for rows, columns in self._upper_tiles():
+                self._write(out, rows, columns, self._block(rows, columns, work, stage), work)
         return out
 
     def tiles(self) -> Iterator[tuple[slice, slice, Floats]]:
         """Walk over all of U: yields ``(rows, columns, block)`` with ``block = U[rows, columns]``."""
-        with workers(self._n_jobs) as work:
-            for rows, columns, block in self._upper_tiles(work):
-                yield rows, columns, block
-                if rows != columns:
-                    yield columns, rows, block.T
+        stage = self._stage_of_all()
+        for rows, columns in self._upper_tiles():
+            with workers(self._n_jobs) as work:  # not around the loop: BLAS is the caller's in between
+                block = self._block(rows, columns, work, stage)
+            yield rows, columns, block
+            if rows is not columns:
+                yield columns, rows, block.T
 
     def columns(self, indices: Any) -> Floats:
         """U[:, indices] for some features, given by position or by a mask, without the rest of U."""
@@ -198,13 +201,14 @@ class StructuralInformation:
                     out[rows, part] = self._block(rows, chosen[part], work, stage)
         return out
 
-    def _upper_tiles(self, work: Workers) -> Iterator[tuple[slice, slice, Floats]]:
+    def _upper_tiles(self) -> list[tuple[slice, slice]]:
         tiles = spans(self._n_features, TILE)
-        pairs = [(rows, columns) for n, rows in enumerate(tiles) for columns in tiles[n:]]
+        return [(rows, columns) for n, rows in enumerate(tiles) for columns in tiles[n:]]
+
+    def _stage_of_all(self) -> Stage:
+        pairs = self._upper_tiles()
         entries = sum((rows.stop - rows.start) * (columns.stop - columns.start) for rows, columns in pairs)
-        stage = Stage(self._progress, "computing U", entries * self._n_samples, self._start)
-        for rows, columns in pairs:
-            yield rows, columns, self._block(rows, columns, work, stage)
+        return Stage(self._progress, "computing U", entries * self._n_samples, self._start)
 
     def _block(self, rows: slice, columns: Selection, work: Workers, stage: Stage) -> Floats:
         block, backward = self._sums.pair(rows, columns, work, stage)
@@ -225,7 +229,7 @@ class StructuralInformation:
         def write(strip: slice) -> None:
             features = slice(rows.start + strip.start, rows.start + strip.stop)
             out[features, columns] = block[strip]
-            if rows != columns:
+            if rows is not columns:
                 out[columns, features] = block[strip].T
 
         work.run(write, strips(len(block)))
