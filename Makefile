@@ -1,8 +1,7 @@
 # Every target sets up what it needs: a virtual environment in .venv, reused when it is up to date.
 PYTHON ?= python3
 VENV := .venv
-# Windows keeps a virtual environment's programs in another folder.
-BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .PHONY: demo test lint check validate bench clean

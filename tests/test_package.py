@@ -52,6 +52,27 @@ def test_public_functions_have_examples():
         assert ">>>" in getattr(infused, name).__doc__, name
 
 
+def test_the_examples_of_the_readme_run():
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert blocks
+    for block in blocks:
+        python(block)
+
+
+def test_the_demo_runs():
+    demo = subprocess.run(
+        [sys.executable, ROOT / "examples" / "demo.py"], capture_output=True, text=True, check=True
+    )
+    assert "U: 64 x 64" in demo.stdout
+    assert "symmetric: True" in demo.stdout
+
+
+def test_the_benchmark_page_shows_the_measured_tables():
+    check = [sys.executable, "-m", "benchmarks.document", "--check"]
+    done = subprocess.run(check, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_the_version_is_the_same_everywhere():
     stated = re.search(r'^version = "(.+)"', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
     assert stated is not None

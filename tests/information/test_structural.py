@@ -206,6 +206,24 @@ def test_progress_runs_from_nothing_to_all(route, small_tiles):
     assert len(fractions) > 10
 
 
+def test_a_second_computation_starts_its_progress_anew():
+    seen = []
+    info = StructuralInformation.from_data(
+        *make_data("dense, many"), progress=lambda fraction, message: seen.append((message, fraction))
+    )
+    info.columns([1])
+    info.columns([2])
+    starts = [fraction for message, fraction in seen if message == "computing columns"]
+    assert starts == [pytest.approx(0.2), 1.0, 0.0, 1.0]
+
+
+def test_it_says_what_it_is():
+    info = StructuralInformation.from_data(*make_data("dense, many"), route="separable")
+    assert (
+        repr(info) == f"StructuralInformation(23 features, 60 samples, route='separable', rank={info.rank})"
+    )
+
+
 def test_cancelling(small_tiles):
     X, y = make_data("dense, many")
     with pytest.raises(OperationCancelledError, match="computing U"):

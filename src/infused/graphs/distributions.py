@@ -179,7 +179,7 @@ def target_graphs(
         out = np.empty_like(F)
         dense_features(F, np.argsort(F, axis=1), kernel, mass, out)
         stage.advance(n_features)
-        return TargetDistributions(out, np.arange(n_samples))
+        return TargetDistributions(out, np.arange(n_samples, dtype=np.int64))
     codes, counts = class_codes(y)
     out = np.empty((n_features, len(counts)))
     entry_codes = codes[X.indices] if sp.issparse(X) else codes

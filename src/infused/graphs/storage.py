@@ -59,7 +59,7 @@ class SparseDistributions:
     @property
     def owners(self) -> Ints:
         """The feature of each stored entry."""
-        return np.repeat(np.arange(len(self.base)), np.diff(self.indptr))
+        return np.repeat(np.arange(len(self.base), dtype=np.int64), np.diff(self.indptr))
 
     def bounds(self) -> tuple[float, float]:
         """The smallest and the largest entry; the base counts where at least one sample has it."""
@@ -82,7 +82,7 @@ class SparseDistributions:
         owners, samples = np.nonzero(values != base[:, None])
         indptr = np.zeros(n_features + 1, np.int64)
         np.cumsum(np.bincount(owners, minlength=n_features), out=indptr[1:])
-        return cls(base, indptr, samples, values[owners, samples], n_samples)
+        return cls(base, indptr, samples.astype(np.int64), values[owners, samples], n_samples)
 
 
 FeatureDistributions = DenseDistributions | SparseDistributions

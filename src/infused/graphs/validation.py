@@ -11,7 +11,20 @@ from sklearn.utils.multiclass import type_of_target
 
 from infused._typing import Array, Data, Floats, Ints
 
-__all__ = ["Graph", "Target", "check_choice", "check_data", "class_codes", "resolve_target"]
+__all__ = [
+    "SUM_TOLERANCE",
+    "Graph",
+    "Target",
+    "check_choice",
+    "check_data",
+    "check_distributions",
+    "class_codes",
+    "resolve_target",
+    "sparse_if_mostly_zero",
+]
+
+SUM_TOLERANCE = 1e-6  # a distribution whose sum is further from one is a mistake
+MOSTLY_ZERO = 0.75
 
 Graph: TypeAlias = Literal["kernel", "euclidean"]
 Target: TypeAlias = Literal["auto", "classes", "real"]
@@ -56,7 +69,33 @@ def resolve_target(X: Any, y: Any, target: Target) -> tuple[Array, bool]:
 
 def class_codes(y: Array) -> tuple[Ints, Floats]:
     """The class of each sample as 0 .. C-1, and the number of samples of each class."""
-    classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    try:
+        classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    except TypeError:
+        raise ValueError("y mixes labels that cannot be compared, such as text and None.") from None
     if len(classes) < 2:
         raise ValueError(f"The number of classes in y has to be greater than one; got {len(classes)} class.")
     return codes.ravel().astype(np.int64), counts.astype(np.float64)
+
+
+def check_distributions(P: Any, name: str) -> Floats:
+    """Samples x features to features x samples, each row scaled to mean one."""
+    if sp.issparse(P):
+        raise ValueError(f"{name} must be dense: a distribution has no zeros to leave out. See from_data.")
+    P = check_data(P)
+    values: Floats = np.array(np.asarray(P).T, dtype=np.float64, order="C")
+    if (values < 0).any():
+        raise ValueError(f"{name} has negative entries; its columns must be distributions.")
+    sums = values.sum(axis=1)
+    if (np.abs(sums - 1) > SUM_TOLERANCE).any():
+        worst = int(np.argmax(np.abs(sums - 1)))
+        raise ValueError(f"Column {worst} of {name} sums to {sums[worst]:.6g}, not to one.")
+    values *= values.shape[1] / sums[:, None]
+    return values
+
+
+def sparse_if_mostly_zero(X: Data) -> Data:
+    """Dense data that are mostly zero cost less as CSC."""
+    if sp.issparse(X) or np.count_nonzero(X) > (1 - MOSTLY_ZERO) * X.size:
+        return X
+    return sp.csc_array(X, dtype=np.float64)

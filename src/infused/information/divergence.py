@@ -8,10 +8,9 @@ import numpy as np
 from scipy.special import kl_div
 
 from infused._typing import Floats
+from infused.graphs.validation import SUM_TOLERANCE
 
 __all__ = ["jensen_shannon", "similarity"]
-
-SUM_TOLERANCE = 1e-6
 
 
 def jensen_shannon(*distributions: Any, weights: Any = None) -> Floats | float:

@@ -66,8 +66,10 @@ class GroupedSums:
 
     def _sums(self, rows: Selection, columns: Selection, work: Workers, stage: Stage, share: float) -> Floats:
         n_features, n_samples = self._features.shape
-        row_features, column_features = (np.arange(n_features)[chosen] for chosen in (rows, columns))
-        position = np.full(n_features, -1)
+        row_features, column_features = (
+            np.arange(n_features, dtype=np.int64)[chosen] for chosen in (rows, columns)
+        )
+        position = np.full(n_features, -1, dtype=np.int64)
         position[column_features] = np.arange(len(column_features))
         right = self._dense_right[column_features]
         out = np.empty((len(row_features), len(column_features)))
@@ -106,7 +108,7 @@ class GroupedSums:
 
         base = np.repeat(self._features.base[:, None], n_groups, axis=1)
         a, b = np.empty((n_features, n_groups * rank)), np.empty((n_features, n_groups * rank))
-        factors.fill(base, np.ascontiguousarray(T), np.arange(n_groups), weights, a, b)
+        factors.fill(base, np.ascontiguousarray(T), np.arange(n_groups, dtype=np.int64), weights, a, b)
         a, b = a.reshape(n_features, n_groups, rank), b[:, :rank]
 
         self._left, self._right = np.empty((len(owners), rank)), np.empty((len(owners), rank))

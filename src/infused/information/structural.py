@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from infused._runtime.memory import memory_budget as resolve_budget
 from infused._runtime.memory import require
 from infused._runtime.progress import ProgressCallback, Stage
 from infused._runtime.threads import Workers, spans, workers
-from infused._typing import Data, Floats, Ints
+from infused._typing import Floats, Ints
 from infused.graphs.distributions import feature_graphs, target_graphs
 from infused.graphs.storage import DenseDistributions, FeatureDistributions, TargetDistributions
-from infused.graphs.validation import Graph, Target, check_choice, check_data
+from infused.graphs.validation import (
+    Graph,
+    Target,
+    check_choice,
+    check_data,
+    check_distributions,
+    sparse_if_mostly_zero,
+)
 from infused.information.criteria import CRITERIA, CriterionName
-from infused.information.divergence import SUM_TOLERANCE
 from infused.information.problem import PairSums, Problem, Selection, strips
 from infused.information.routes import ROUTES, RouteName, choose_route
 
 __all__ = ["StructuralInformation", "structural_information"]
 
 TILE = 2048
-MOSTLY_ZERO = 0.75  # dense data with more zeros than this are taken as sparse
 GRAPHS_SHARE = 0.2  # of the progress, for the graphs
 
 
@@ -80,6 +85,8 @@ class StructuralInformation:
     True
     """
 
+    _start = 0.0  # the fraction of the progress that is done before the first computation
+
     def __init__(
         self,
         P: Any,
@@ -92,12 +99,12 @@ class StructuralInformation:
         memory_budget: int | float | str | None = None,
         progress: ProgressCallback | None = None,
     ):
-        P, T = _check_distributions(P, "P"), _check_distributions(T, "T")
+        P, T = check_distributions(P, "P"), check_distributions(T, "T")
         if P.shape != T.shape:
             raise ValueError(f"P and T must have one shape, got {P.shape[::-1]} and {T.shape[::-1]}.")
-        self._set_options(tol, criterion, route, n_jobs, memory_budget, progress)
+        options = _Options(tol, criterion, route, n_jobs, resolve_budget(memory_budget), progress)
         with workers(n_jobs) as work:
-            self._prepare(DenseDistributions(P), TargetDistributions.from_dense(T), work)
+            self._prepare(DenseDistributions(P), TargetDistributions.from_dense(T), options, work)
 
     @classmethod
     def from_data(
@@ -115,9 +122,8 @@ class StructuralInformation:
         progress: ProgressCallback | None = None,
     ) -> StructuralInformation:
         """From samples x features and a target: see :func:`infused.structural_information`."""
-        X = _sparse_if_mostly_zero(check_data(X))
-        self = cls.__new__(cls)
-        self._set_options(tol, criterion, route, n_jobs, memory_budget, progress)
+        X = sparse_if_mostly_zero(check_data(X))
+        options = _Options(tol, criterion, route, n_jobs, resolve_budget(memory_budget), progress)
         n_samples, n_features = X.shape
         mass = float(n_samples)
         middle = GRAPHS_SHARE / 2
@@ -126,9 +132,15 @@ class StructuralInformation:
             T = target_graphs(X, y, graph, target, work, stage, mass=mass)
             stage = Stage(progress, "building feature graphs", n_features, middle, GRAPHS_SHARE)
             P = feature_graphs(X, graph, work, stage, mass=mass)
-            self._prepare(P, T, work)
+            self = cls.__new__(cls)
+            self._prepare(P, T, options, work)
         self._start = GRAPHS_SHARE
         return self
+
+    def __repr__(self) -> str:
+        rank = "" if self.rank is None else f", rank={self.rank}"
+        size = f"{self._n_features} features, {self._n_samples} samples"
+        return f"StructuralInformation({size}, route={self.route!r}{rank})"
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -161,7 +173,7 @@ class StructuralInformation:
         if out is None:
             require(
                 8 * n * n,
-                self._budget,
+                self._options.budget,
                 f"U of {n} x {n} features",
                 "take what you need with columns(), walk through tiles(), or pass out=numpy.memmap(...)",
             )
@@ -169,7 +181,7 @@ class StructuralInformation:
         elif out.shape != (n, n):
             raise ValueError(f"out must have shape {(n, n)}, got {out.shape}.")
         stage = self._stage_of_all()
-        with workers(self._n_jobs) as work:
+        with workers(self._options.n_jobs) as work:
             for rows, columns in self._upper_tiles():
                 self._write(out, rows, columns, self._block(rows, columns, work, stage), work)
         return out
@@ -178,7 +190,9 @@ class StructuralInformation:
         """Walk over all of U: yields ``(rows, columns, block)`` with ``block = U[rows, columns]``."""
         stage = self._stage_of_all()
         for rows, columns in self._upper_tiles():
-            with workers(self._n_jobs) as work:  # not around the loop: BLAS is the caller's in between
+            with workers(
+                self._options.n_jobs
+            ) as work:  # not around the loop: BLAS is the caller's in between
                 block = self._block(rows, columns, work, stage)
             yield rows, columns, block
             if rows is not columns:
@@ -189,13 +203,15 @@ class StructuralInformation:
         chosen = self._check_indices(indices)
         n = self._n_features
         n_bytes = 8 * n * len(chosen)
-        require(n_bytes, self._budget, f"{len(chosen)} columns of U", "ask for fewer columns at a time")
+        require(
+            n_bytes, self._options.budget, f"{len(chosen)} columns of U", "ask for fewer columns at a time"
+        )
         distinct, place = np.unique(chosen, return_inverse=True)
         if len(distinct) < len(chosen):  # what is asked for twice is computed once
             return self.columns(distinct)[:, place]
         out = np.empty((n, len(chosen)))
-        with workers(self._n_jobs) as work:
-            stage = Stage(self._progress, "computing columns", out.size * self._n_samples, self._start)
+        with workers(self._options.n_jobs) as work:
+            stage = self._stage("computing columns", out.size)
             for part in spans(len(chosen), TILE):
                 for rows in spans(n, TILE * TILE // max(len(chosen[part]), 1)):
                     out[rows, part] = self._block(rows, chosen[part], work, stage)
@@ -208,7 +224,13 @@ class StructuralInformation:
     def _stage_of_all(self) -> Stage:
         pairs = self._upper_tiles()
         entries = sum((rows.stop - rows.start) * (columns.stop - columns.start) for rows, columns in pairs)
-        return Stage(self._progress, "computing U", entries * self._n_samples, self._start)
+        return self._stage("computing U", entries)
+
+    def _stage(self, message: str, entries: int) -> Stage:
+        """The first computation after from_data goes on where the graphs left off."""
+        start = self._start
+        self._start = 0.0
+        return Stage(self._options.progress, message, entries * self._n_samples, start)
 
     def _block(self, rows: slice, columns: Selection, work: Workers, stage: Stage) -> Floats:
         block, backward = self._sums.pair(rows, columns, work, stage)
@@ -246,31 +268,34 @@ class StructuralInformation:
             raise ValueError(f"indices must lie between {-n} and {n - 1}, got {outside[0]}.")
         return np.where(chosen < 0, chosen + n, chosen).astype(np.int64)
 
-    def _set_options(
-        self,
-        tol: float,
-        criterion: CriterionName,
-        route: RouteName,
-        n_jobs: int | None,
-        memory_budget: int | float | str | None,
-        progress: ProgressCallback | None,
+    def _prepare(
+        self, P: FeatureDistributions, T: TargetDistributions, options: _Options, work: Workers
     ) -> None:
-        check_choice("criterion", criterion, tuple(CRITERIA))
-        check_choice("route", route, ROUTES)
-        if not tol > 0:
-            raise ValueError(f"tol must be positive, got {tol!r}.")
-        self._tol, self._wanted_route, self._criterion_name = tol, route, criterion
-        self._n_jobs, self._progress = n_jobs, progress
-        self._budget = resolve_budget(memory_budget)
-        self._start = 0.0
-
-    def _prepare(self, P: FeatureDistributions, T: TargetDistributions, work: Workers) -> None:
-        kind = CRITERIA[self._criterion_name]
+        kind = CRITERIA[options.criterion]
         self._n_features, self._n_samples = P.shape
+        self._options = options
         self._criterion = kind(P, T, work)
         problem = Problem(P, T, *kind.weights)
-        tolerance = self._tol / kind.largest
-        self._sums: PairSums = choose_route(problem, self._wanted_route, tolerance, self._budget, work)
+        tolerance = options.tol / kind.largest
+        self._sums: PairSums = choose_route(problem, options.route, tolerance, options.budget, work)
+
+
+@dataclass(frozen=True)
+class _Options:
+    """What a user chooses, checked."""
+
+    tol: float
+    criterion: CriterionName
+    route: RouteName
+    n_jobs: int | None
+    budget: int
+    progress: ProgressCallback | None
+
+    def __post_init__(self) -> None:
+        check_choice("criterion", self.criterion, tuple(CRITERIA))
+        check_choice("route", self.route, ROUTES)
+        if not self.tol > 0:
+            raise ValueError(f"tol must be positive, got {self.tol!r}.")
 
 
 def structural_information(
@@ -344,25 +369,3 @@ def _mirror(block: Floats, strip: slice) -> None:
     square = np.triu(block[strip, strip])
     block[strip, strip] = square + np.triu(square, 1).T
     block[strip.stop :, strip] = block[strip, strip.stop :].T
-
-
-def _check_distributions(P: Any, name: str) -> Floats:
-    """Samples x features to features x samples, each row scaled to mean one."""
-    if sp.issparse(P):
-        raise ValueError(f"{name} must be dense: a distribution has no zeros to leave out. See from_data.")
-    P = check_data(P)
-    values: Floats = np.array(np.asarray(P).T, dtype=np.float64, order="C")
-    if (values < 0).any():
-        raise ValueError(f"{name} has negative entries; its columns must be distributions.")
-    sums = values.sum(axis=1)
-    if (np.abs(sums - 1) > SUM_TOLERANCE).any():
-        worst = int(np.argmax(np.abs(sums - 1)))
-        raise ValueError(f"Column {worst} of {name} sums to {sums[worst]:.6g}, not to one.")
-    values *= values.shape[1] / sums[:, None]
-    return values
-
-
-def _sparse_if_mostly_zero(X: Data) -> Data:
-    if sp.issparse(X) or np.count_nonzero(X) > (1 - MOSTLY_ZERO) * X.size:
-        return X
-    return sp.csc_array(X, dtype=np.float64)
