@@ -213,8 +213,10 @@ def test_a_second_computation_starts_its_progress_anew():
     )
     info.columns([1])
     info.columns([2])
-    starts = [fraction for message, fraction in seen if message == "computing columns"]
-    assert starts == [pytest.approx(0.2), 1.0, 0.0, 1.0]
+    fractions = [fraction for message, fraction in seen if message == "computing columns"]
+    second = fractions.index(0.0)
+    assert fractions[0] == pytest.approx(0.2)
+    assert fractions[second - 1] == fractions[-1] == 1.0
 
 
 def test_it_says_what_it_is():

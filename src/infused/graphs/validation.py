@@ -57,6 +57,7 @@ def resolve_target(X: Any, y: Any, target: Target) -> tuple[Array, bool]:
     if y.dtype.kind in "fc":
         y = check_array(y, ensure_2d=False, dtype="numeric", input_name="y")
     check_consistent_length(X, y)
+    _check_comparable(y)
     if target == "auto":
         kind = type_of_target(y, input_name="y")
         if kind not in ("binary", "multiclass", "continuous"):
@@ -67,12 +68,17 @@ def resolve_target(X: Any, y: Any, target: Target) -> tuple[Array, bool]:
     return y, True
 
 
+def _check_comparable(y: Array) -> None:
+    if y.dtype.kind == "O":
+        try:
+            np.sort(y)
+        except TypeError:
+            raise ValueError("y mixes values that cannot be compared, such as text and None.") from None
+
+
 def class_codes(y: Array) -> tuple[Ints, Floats]:
     """The class of each sample as 0 .. C-1, and the number of samples of each class."""
-    try:
-        classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
-    except TypeError:
-        raise ValueError("y mixes labels that cannot be compared, such as text and None.") from None
+    classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
     if len(classes) < 2:
         raise ValueError(f"The number of classes in y has to be greater than one; got {len(classes)} class.")
     return codes.ravel().astype(np.int64), counts.astype(np.float64)
