@@ -16,11 +16,13 @@ if TYPE_CHECKING:
         similarity,
         structural_information,
     )
+    from infused.selectors import InFusedLasso
 
 __version__ = "0.1.0"
 
 _HOME = {
     "FeatureGraph": "infused.graphs",
+    "InFusedLasso": "infused.selectors",
     "StructuralInformation": "infused.information",
     "feature_distributions": "infused.graphs",
     "jensen_shannon": "infused.information",
@@ -31,6 +33,7 @@ _HOME = {
 
 __all__ = [
     "FeatureGraph",
+    "InFusedLasso",
     "StructuralInformation",
     "feature_distributions",
     "jensen_shannon",

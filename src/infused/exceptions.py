@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["InfusedError", "MemoryBudgetError", "OperationCancelledError", "PrecisionError"]
+__all__ = [
+    "InfusedError",
+    "MemoryBudgetError",
+    "OperationCancelledError",
+    "PrecisionError",
+    "ScreeningWarning",
+    "UnboundedObjectiveError",
+    "UnboundedObjectiveWarning",
+]
 
 
 class InfusedError(Exception):
@@ -19,3 +27,22 @@ class OperationCancelledError(InfusedError):
 
 class PrecisionError(InfusedError, ValueError):
     """A forced route cannot reach the requested tolerance on these distributions."""
+
+
+class UnboundedObjectiveError(InfusedError, ValueError):
+    """The published objective has no minimum for this lambda3; ``limit`` is the largest that has one."""
+
+    def __init__(self, message: str, limit: float):
+        super().__init__(message)
+        self.limit = limit
+
+    def __reduce__(self) -> tuple[type[UnboundedObjectiveError], tuple[str, float]]:
+        return type(self), (str(self), self.limit)
+
+
+class UnboundedObjectiveWarning(UserWarning):
+    """Algorithm 1 was run on an objective that has no minimum, as asked."""
+
+
+class ScreeningWarning(UserWarning):
+    """U of all features would not fit in the memory budget, so the first rounds ran without it."""

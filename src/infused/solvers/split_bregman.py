@@ -1,0 +1,159 @@
+r"""Algorithm 1 of the paper.
+
+.. math::
+
+    \min_B \tfrac12 |Y - XB|^2 + \mathrm{tr}(B'SB) + \lambda_1 \sum_i |b_i| + \lambda_2 \sum_e |(CB)_e|
+
+Copies p of B and q of CB carry the two norms; u and v are the multipliers of B = p and CB = q. The letters
+are the paper's, except that one weight mu serves both constraints and is also the step of u and v.
+
+Two forms of one algorithm. With the Hessian at hand, D = X'X + 2S + mu (I + C'C), as printed. Without it, S
+is not part of D but acts on the sparse copy p by its gradient: a product with S then costs only its columns
+where p is not zero, and D is left to the Woodbury identity.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from infused._typing import Floats
+from infused.penalties.rows import RowGroups
+from infused.results import SolverResult, SplitState
+from infused.solvers.least_squares import LeastSquares
+from infused.solvers.systems import ConjugateGradients, Inverse, System, Woodbury
+
+__all__ = ["split_bregman"]
+
+CHECK_EVERY = 10
+BALANCE_AT = (10, 20, 40, 80, 160, 320)  # iterations at which mu may change: each change factors D anew
+MOST_CHANGE, WORTH_IT = 10.0, 1.5
+FIRST_MU = 0.5
+RELAXATION = 1.7
+
+
+def split_bregman(
+    f: LeastSquares,
+    C: sp.csr_array,
+    lambda1: float,
+    lambda2: float,
+    *,
+    max_iter: int = 2000,
+    tol: float = 1e-4,
+    start: SplitState | None = None,
+    stop_early: bool = True,
+) -> SolverResult:
+    """Solve the problem above, until its optimality conditions hold to ``tol`` relative to lambda1.
+
+    ``stop_early=False`` runs all iterations with one mu, as published, whatever the conditions say.
+    """
+    iteration = _Iteration(f, C, lambda1, lambda2, start)
+    objective, primal, dual = [], [], []
+    certificate, reason, converged = np.inf, f"the {max_iter} iterations ran out", False
+    for k in range(1, max_iter + 1):
+        r, s = iteration.step()
+        primal.append(r)
+        dual.append(s)
+        objective.append(iteration.objective())
+        if not np.isfinite(objective[-1]):
+            reason = "the iterates left the range of floating point: the objective has no minimum"
+            break
+        if k % CHECK_EVERY == 0 or k == max_iter:
+            certificate = iteration.violation() / max(lambda1, np.finfo(float).tiny)
+            if stop_early and certificate <= tol:
+                reason, converged = f"the optimality conditions hold to {certificate:.1e}", True
+                break
+        if k in BALANCE_AT and stop_early:
+            iteration.balance(r, s)
+    return SolverResult(
+        coef=iteration.p,
+        objective=np.array(objective),
+        primal_residuals=np.array(primal),
+        dual_residuals=np.array(dual),
+        n_iter=len(objective),
+        converged=converged,
+        reason=reason,
+        certificate=float(certificate),
+        state=SplitState(iteration.p, iteration.q, iteration.u, iteration.v, iteration.mu),
+    )
+
+
+class _Iteration:
+    """The variables of Algorithm 1 and one step of it."""
+
+    def __init__(
+        self, f: LeastSquares, C: sp.csr_array, lambda1: float, lambda2: float, start: SplitState | None
+    ):
+        self.f, self.C = f, C
+        self.first, self.second = RowGroups(lambda1), RowGroups(lambda2)
+        if start is None:
+            n_features, n_targets = f.shape
+            zero, edges = np.zeros((n_features, n_targets)), np.zeros((C.shape[0], n_targets))
+            start = SplitState(zero, edges, zero, edges, mu=FIRST_MU)
+        self.b = start.p
+        self.p, self.q, self.u, self.v, self.mu = start.p, start.q, start.u, start.v, start.mu
+        self.gradient = f.gradient(self.p)
+        self.D = self._system()
+
+    def step(self) -> tuple[float, float]:
+        """One pass through the lines of Algorithm 1; returns the primal and the dual residual."""
+        f, C, mu = self.f, self.C, self.mu
+        p, q, u, v = self.p, self.q, self.u, self.v
+        b = self.D.solve(f.correlation + mu * p - u + C.T @ (mu * q - v))  # Eq. (9)
+        Cb = C @ b
+        mixed, mixed_C = _relaxed(b, p), _relaxed(Cb, q)
+        p_next = self._shrink(mixed + u / mu)
+        q_next = self.second.prox(mixed_C + v / mu, 1 / mu)
+        self.u = u + mu * (mixed - p_next)
+        self.v = v + mu * (mixed_C - q_next)
+        self.b, self.p, self.q = b, p_next, q_next
+        self.gradient = f.gradient(p_next)
+        primal = np.sqrt(((b - p_next) ** 2).sum() + ((Cb - q_next) ** 2).sum())
+        dual = mu * np.linalg.norm(p_next - p + C.T @ (q_next - q))
+        return float(primal), float(dual)
+
+    def _shrink(self, B: Floats) -> Floats:
+        """The step of p: soft thresholding, after a gradient step where p carries the quadratic term."""
+        if self.f.hessian is not None:
+            return self.first.prox(B, 1 / self.mu)
+        curvature = self.f.quadratic.curvature
+        total = self.mu + curvature
+        pull = curvature * self.p - self.f.quadratic.gradient(self.p)
+        return self.first.prox((self.mu * B + pull) / total, 1 / total)
+
+    def objective(self) -> float:
+        """The objective at p, which has the exact zeros."""
+        smooth = self.f.value(self.p, self.gradient)
+        return smooth + self.first.value(self.p) + self.second.value(self.C @ self.p)
+
+    def violation(self) -> float:
+        """How far p and v are from the optimality conditions.
+
+        -grad f(p) - C'v must be a subgradient of the first norm at p, and v one of the second at Cp.
+        """
+        Cp = self.C @ self.p
+        stationary = self.first.distance(self.p, self.gradient + self.C.T @ self.v).max()
+        slack = self.second.value(Cp) - float((self.v * Cp).sum())
+        size = float(np.linalg.norm(self.p, axis=1).sum())
+        return float(max(stationary, slack / size if size else 0.0))
+
+    def balance(self, primal: float, dual: float) -> None:
+        """Change mu so that both residuals, relative to what they are residuals of, come closer."""
+        scale_p = float(max(np.linalg.norm(self.b), np.linalg.norm(self.p)))
+        scale_d = float(np.linalg.norm(self.u + self.C.T @ self.v))
+        if min(primal, dual, scale_p, scale_d) <= 0:
+            return
+        factor = float(np.clip(np.sqrt(primal / scale_p * scale_d / dual), 1 / MOST_CHANGE, MOST_CHANGE))
+        if not 1 / WORTH_IT < factor < WORTH_IT:
+            self.mu *= factor
+            self.D = self._system()
+
+    def _system(self) -> System:
+        if self.f.hessian is not None:
+            return Inverse(self.f.hessian, self.C, self.mu)
+        kind = Woodbury if self.f.X.shape[0] <= self.f.X.shape[1] else ConjugateGradients
+        return kind(self.f.X, self.C, self.mu)
+
+
+def _relaxed(new: Floats, copy: Floats) -> Floats:
+    return np.asarray(RELAXATION * new + (1 - RELAXATION) * copy)

@@ -1,0 +1,101 @@
+r"""Solving with :math:`D = X'X + 2S + \mu (I + C'C)`, the linear system of Algorithm 1.
+
+Three ways behind one interface, ``solve(right_side)``: the inverse, kept as the paper advises for small N;
+the Woodbury identity, for N >> M when S is not part of D; and conjugate gradients, which store nothing of
+size N x N or M x M.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+import scipy.linalg as sl
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, cg, splu
+
+from infused._typing import Floats
+
+__all__ = ["ConjugateGradients", "Inverse", "System", "Woodbury"]
+
+
+class System(Protocol):
+    """D for one mu, ready to be solved with."""
+
+    def solve(self, right_side: Floats) -> Floats:
+        """D^-1 right_side, features x targets."""
+        ...
+
+
+class Inverse:
+    """D^-1 itself: one factorisation, then a matrix product for every iteration."""
+
+    def __init__(self, hessian: Floats, C: sp.csr_array, mu: float):
+        D = hessian + mu * (C.T @ C).toarray()
+        D[np.diag_indices_from(D)] += mu
+        try:
+            factor = sl.cholesky(D, lower=True, overwrite_a=True, check_finite=False)
+        except sl.LinAlgError:  # past the limit of the published model D may be indefinite
+            self._inverse = sl.inv(hessian + mu * (C.T @ C).toarray() + mu * np.eye(len(hessian)))
+            return
+        inverse, _ = sl.lapack.dpotri(factor, lower=True, overwrite_c=True)
+        self._inverse = np.tril(inverse) + np.tril(inverse, -1).T
+
+    def solve(self, right_side: Floats) -> Floats:
+        """See :class:`System`."""
+        return np.asarray(self._inverse @ right_side)
+
+
+class _SparsePart:
+    """K = mu (I + C'C), factored: cheap for a chain or a grid."""
+
+    def __init__(self, C: sp.csr_array, mu: float):
+        self._mu = mu
+        self._factor = None
+        if C.shape[0]:
+            K = sp.csc_matrix(mu * (C.T @ C + sp.eye_array(C.shape[1])))
+            self._factor = splu(K, diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+
+    def solve(self, right_side: Floats) -> Floats:
+        if self._factor is None:
+            return np.asarray(right_side / self._mu)
+        return np.asarray(self._factor.solve(np.ascontiguousarray(right_side)))
+
+
+class Woodbury:
+    r""":math:`D^{-1} = K^{-1} - K^{-1}X'(I + XK^{-1}X')^{-1}XK^{-1}`, with :math:`K = \mu(I + C'C)`."""
+
+    def __init__(self, X: Floats, C: sp.csr_array, mu: float):
+        self._X = X
+        self._K = _SparsePart(C, mu)
+        self._W = self._K.solve(np.ascontiguousarray(X.T))
+        self._small = sl.cho_factor(np.eye(len(X)) + X @ self._W, lower=True)
+
+    def solve(self, right_side: Floats) -> Floats:
+        """See :class:`System`."""
+        first = self._K.solve(right_side)
+        return np.asarray(first - self._W @ sl.cho_solve(self._small, self._X @ first))
+
+
+class ConjugateGradients:
+    """Conjugate gradients on X'X + K, preconditioned by K and started from the last solution."""
+
+    def __init__(self, X: Floats, C: sp.csr_array, mu: float, tol: float = 1e-8):
+        self._X, self._C, self._mu, self._tol = X, C, mu, tol
+        self._K = _SparsePart(C, mu)
+        self._last: Floats | None = None
+
+    def solve(self, right_side: Floats) -> Floats:
+        """See :class:`System`."""
+        n = len(right_side)
+        D = LinearOperator((n, n), self._product, dtype=np.float64)
+        M = LinearOperator((n, n), self._K.solve, dtype=np.float64)
+        start = self._last if self._last is not None else np.zeros_like(right_side)
+        pairs = zip(right_side.T, start.T, strict=True)
+        columns = [cg(D, r, x0=x, rtol=self._tol, atol=0.0, M=M)[0] for r, x in pairs]
+        self._last = np.column_stack(columns)
+        return self._last
+
+    def _product(self, b: Floats) -> Floats:
+        b = b.ravel()
+        return np.asarray(self._X.T @ (self._X @ b) + self._mu * (b + self._C.T @ (self._C @ b)))
