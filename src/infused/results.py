@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from infused._typing import Floats
 
-__all__ = ["SolverResult", "SplitState"]
+__all__ = ["RegularizationPath", "SolverResult", "SplitState"]
 
 
 @dataclass(frozen=True)
@@ -46,3 +46,17 @@ class SolverResult:
     the objective is convex."""
     state: SplitState | None = None
     """For a warm start."""
+
+
+@dataclass(frozen=True)
+class RegularizationPath:
+    """Solutions for falling lambda1."""
+
+    lambda1: Floats
+    """From where no feature is needed downwards; as the estimator takes it (relative or absolute)."""
+    coef: Floats
+    """lambdas x targets x features."""
+    certificate: Floats
+    """Violation of the optimality conditions of each, relative to its lambda1."""
+    n_iter: Floats
+    """Iterations of each."""

@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import _fit_context
+from sklearn.base import _fit_context, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
@@ -20,13 +20,16 @@ from infused.graphs.validation import Graph
 from infused.information.structural import structural_information
 from infused.penalties.fusion import fusion_edges
 from infused.penalties.quadratic import Ridge, Structural
+from infused.results import RegularizationPath
 from infused.selectors.base import BaseSelector, how_many
 from infused.selectors.inputs import design_matrix, resolve_kind, target_matrix
 from infused.selectors.model import SparseModel
 from infused.selectors.ranking import (
     Lambdas,
     Ranked,
+    fit_path,
     next_size,
+    path_grid,
     rank_by_coefficient,
     rank_by_path,
     rank_recursively,
@@ -96,13 +99,16 @@ class InFusedLasso(BaseSelector):
     support_ : ndarray of bool
     coef_ : ndarray of shape (n_targets, n_features)
         Coefficients of the last fit, on standardised features; zero for features that had left by then.
+    classes_ : ndarray
+        The classes in the order of the rows of ``coef_`` (with two classes there is one row, for the second);
+        only where y was made one-hot.
     n_iter_ : int
         Iterations of all fits.
     converged_ : bool
     certificate_ : float
         Largest violation of the optimality conditions, relative to lambda1, of the first and the last fit.
     objective_path_ : ndarray
-        The objective along the first fit, on all features.
+        The objective along the fit on all features.
     lambda3_limit_ : float
         The largest admissible lambda3 (the paper's formulation only).
     n_features_screened_ : int
@@ -203,14 +209,55 @@ class InFusedLasso(BaseSelector):
         y : array of shape (n_samples,) or (n_samples, n_targets)
             Class labels, real values, or several columns of real values.
         """
-        X, y = validate_data(
-            self, X, y, accept_sparse=["csr", "csc"], multi_output=True, ensure_min_samples=2
-        )
+        X, y = self._check(X, y)
         k = how_many(self.n_features_to_select, X.shape[1])
-        self.unbounded_ = False
         ranked, features = self._rank(X, y, k)
+        if self._kind == "onehot":
+            self.classes_ = np.unique(y)
         self._store(ranked, features, X.shape[1], k)
         return self
+
+    def regularization_path(
+        self, X: Any, y: Any, *, lambda1: Any = None, n_lambdas: int = 30
+    ) -> RegularizationPath:
+        """Solutions on all features for a grid of lambda1, each started where the last one ended.
+
+        Parameters
+        ----------
+        X, y
+            As in :meth:`fit`.
+        lambda1 : sequence of float, optional
+            The grid, in the scale of ``lambda_scale``; by default ``n_lambdas`` values, evenly in their
+            logarithm, from where no feature is needed down to the estimator's own lambda1.
+        """
+        self._validate_params()
+        fresh: InFusedLasso = clone(self)  # so that this leaves no trace of a fit
+        return fresh._path(X, y, lambda1, n_lambdas)
+
+    def _path(self, X: Any, y: Any, lambda1: Any, n_lambdas: int) -> RegularizationPath:
+        X, y = self._check(X, y)
+        model = self._model(X, y)
+        if self.lambda3 > 0:
+            model = self._with_structure(model, X, y)
+        scale = model.largest_lambda1() if self.lambda_scale == "relative" else 1.0
+        if lambda1 is None:
+            grid = path_grid(model.largest_lambda1() / scale, self.lambda1, n_lambdas)
+        else:
+            grid = np.sort(np.asarray(lambda1, dtype=np.float64))[::-1]
+        results = [fit.result for fit in fit_path(model, grid * scale, self.lambda2 * scale)]
+        return RegularizationPath(
+            lambda1=grid,
+            coef=np.stack([result.coef.T for result in results]),
+            certificate=np.array([result.certificate for result in results]),
+            n_iter=np.array([result.n_iter for result in results]),
+        )
+
+    def _check(self, X: Any, y: Any) -> tuple[Any, Any]:
+        self.unbounded_ = False
+        checked: tuple[Any, Any] = validate_data(
+            self, X, y, accept_sparse=["csr", "csc"], multi_output=True, ensure_min_samples=2
+        )
+        return checked
 
     def _rank(self, X: Any, y: Any, k: int | None) -> tuple[Ranked, Ints]:
         """Rank the features that are left after screening; also says which they are."""
@@ -234,9 +281,9 @@ class InFusedLasso(BaseSelector):
         """The model with a ridge in the place of the structural term."""
         budget = memory_budget(self.memory_budget)
         paper = self.formulation == "paper"
-        kind = resolve_kind(y, "label" if paper and self.target == "auto" else self.target)
+        self._kind = resolve_kind(y, "label" if paper and self.target == "auto" else self.target)
         F = design_matrix(X, self.standardize, budget)
-        Y = target_matrix(y, kind, self.standardize)
+        Y = target_matrix(y, self._kind, self.standardize)
         chain = isinstance(self.fusion, str) and self.fusion == "chain"
         edges = None if chain else fusion_edges(self.fusion, X.shape[1], self.grid_shape)
         quadratic = Ridge(0.0 if paper else self._structure_weight(F))
@@ -272,7 +319,12 @@ class InFusedLasso(BaseSelector):
 
     def _with_structure(self, model: SparseModel, X: Any, y: Any) -> SparseModel:
         U = structural_information(
-            X, _one_target(y), graph=self.graph, n_jobs=self.n_jobs, memory_budget=self.memory_budget
+            X,
+            _one_target(y),
+            graph=self.graph,
+            target="real" if self._kind == "real" else "classes",
+            n_jobs=self.n_jobs,
+            memory_budget=self.memory_budget,
         )
         if self.formulation == "paper":
             return replace(model, quadratic=Structural.published(U, self._admissible(model.X, U)))

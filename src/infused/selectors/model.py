@@ -100,7 +100,13 @@ class SparseModel:
         possible = self.Y.shape[1] == 1 and (self.edges is None or lambda2 == 0.0)
         if self.solver == "proximal" and not possible:
             raise ValueError("solver='proximal' needs one target and fusion='chain' or 'none'.")
-        return possible and (self.solver == "proximal" or (self.solver == "auto" and not self._published()))
+        if self.solver == "auto":
+            return possible and not self._published() and not self._woodbury_is_cheaper()
+        return possible and self.solver == "proximal"
+
+    def _woodbury_is_cheaper(self) -> bool:
+        """With structure and few samples, a step of Algorithm 1 costs little and fewer are needed."""
+        return isinstance(self.quadratic, Structural) and self.n_features > 4 * len(self.X)
 
     def _published(self) -> bool:
         """Whether the structural term is the one that the paper prints."""

@@ -115,8 +115,9 @@ def path_grid(largest: float, smallest: float, length: int) -> Floats:
 
 
 def next_size(n: int, k: int) -> int:
-    """How many features the next round keeps."""
-    return max(k, int(np.ceil(n * (KEEP_OF_MANY if n > MANY_FEATURES else KEEP))))
+    """How many features the next round keeps: always fewer, never less than k."""
+    kept = int(np.ceil(n * (KEEP_OF_MANY if n > MANY_FEATURES else KEEP)))
+    return max(k, min(kept, n - 1))
 
 
 def _share(scores: Floats) -> Floats:

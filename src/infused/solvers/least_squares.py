@@ -57,6 +57,11 @@ class LeastSquares:
         n_features, n_targets = self.correlation.shape
         return n_features, n_targets
 
+    @property
+    def largest_correlation(self) -> float:
+        """The largest row of X'Y: without a penalty, the natural size of a gradient."""
+        return float(np.linalg.norm(self.correlation, axis=1).max(initial=0.0)) or 1.0
+
     def gradient(self, B: Floats) -> Floats:
         """X'(XB - Y) + 2 S B."""
         if self.hessian is not None:

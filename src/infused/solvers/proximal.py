@@ -56,7 +56,7 @@ def proximal_gradient(
             gradient = f.gradient(b)
             objective.append(f.value(b, gradient) + penalty.value(b))
             move = np.abs(b - penalty.prox(b - step * gradient, step)).max() / step
-            certificate = float(move) / max(penalty.weight, np.finfo(float).tiny)
+            certificate = float(move) / (penalty.weight or f.largest_correlation)
             if certificate <= tol:
                 reason, converged = f"the optimality conditions hold to {certificate:.1e}", True
                 break

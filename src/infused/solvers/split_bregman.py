@@ -59,7 +59,7 @@ def split_bregman(
             reason = "the iterates left the range of floating point: the objective has no minimum"
             break
         if k % CHECK_EVERY == 0 or k == max_iter:
-            certificate = iteration.violation() / max(lambda1, np.finfo(float).tiny)
+            certificate = iteration.violation() / (lambda1 or f.largest_correlation)
             if stop_early and certificate <= tol:
                 reason, converged = f"the optimality conditions hold to {certificate:.1e}", True
                 break

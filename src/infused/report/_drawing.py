@@ -1,0 +1,90 @@
+"""What the figures share: axes to draw on, heat maps, and labels that never run into each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis, XAxis
+from matplotlib.image import AxesImage
+
+from infused._typing import Array, Floats
+
+__all__ = ["axes_pair", "heat_map", "label_places", "one_axes", "spread_limits"]
+
+MOST_LABELS = 30  # along one side of a figure of usual size
+MOST_CHARACTERS = 36  # side by side below an axis; names that need more stand upright
+LONGEST_LABEL = 24
+
+Extend: TypeAlias = Literal["neither", "both", "min", "max"]
+
+
+def one_axes(ax: Any, size: tuple[float, float] = (6.4, 4.8)) -> Axes:
+    """The axes that were given, or those of a new figure."""
+    if ax is None:
+        return _new_axes(1, size)[0]  # type: ignore[no-any-return]
+    if not isinstance(ax, Axes):
+        raise ValueError(
+            f"ax must be one matplotlib Axes, got {type(ax).__name__}: pass one of its elements."
+        )
+    return ax
+
+
+def axes_pair(ax: Any) -> Array:
+    """Two axes as an array: those that were given, or those of a new figure, side by side."""
+    if ax is None:
+        return _new_axes(2, (10.0, 4.6))
+    pair = np.array(ax, dtype=object).ravel()
+    if len(pair) != 2 or not all(isinstance(one, Axes) for one in pair):
+        raise ValueError("ax must be a pair of matplotlib Axes, as from plt.subplots(1, 2)[1].")
+    return pair
+
+
+def _new_axes(n_columns: int, size: tuple[float, float]) -> Array:
+    # pyplot keeps the figure, so that notebooks and plt.show() find it; imported here, because importing it
+    # may choose a backend.
+    import matplotlib.pyplot as plt
+
+    axes: Array = plt.subplots(1, n_columns, figsize=size, layout="constrained", squeeze=False)[1][0]
+    return axes
+
+
+def heat_map(ax: Axes, values: Floats, limits: tuple[float, float], meaning: str, **style: Any) -> AxesImage:
+    """Draw a matrix, with a colour bar that says what the colours mean and which values lie beyond it."""
+    low, high = limits
+    image = ax.imshow(values, vmin=low, vmax=high, **{"cmap": "viridis", **style})
+    below, above = bool(values.min() < low), bool(values.max() > high)
+    extend: Extend = "both" if below and above else "min" if below else "max" if above else "neither"
+    # Exactly as high as the image where the layout makes room beside it; otherwise room is taken from ax.
+    beside = None if ax.figure.get_layout_engine() is None else ax.inset_axes((1.03, 0.0, 0.05, 1.0))
+    ax.figure.colorbar(image, cax=beside, ax=ax, label=meaning, extend=extend)
+    return image
+
+
+def spread_limits(values: Floats, lowest: float = 0.0, highest: float = 100.0) -> tuple[float, float]:
+    """Two percentiles of the values for a colour scale, kept apart where the values are all alike."""
+    low, high = (float(limit) for limit in np.percentile(values, [lowest, highest]))
+    least = 1e-6 * max(abs(low), abs(high)) or 1.0  # below this a colour bar has no readable numbers
+    if high - low >= least:
+        return low, high
+    return low - least, high + least
+
+
+def label_places(axis: Axis, names: Sequence[str], places: Any = None) -> None:
+    """Write names at 0, 1, 2, ... or at the given places; of too many, every second, third, ..."""
+    spots = np.arange(len(names)) if places is None else np.asarray(places)
+    step = -(-len(names) // MOST_LABELS)
+    labels = [_shortened(name) for name in names[::step]]
+    upright = isinstance(axis, XAxis) and len(labels) * max(map(len, labels)) > MOST_CHARACTERS
+    size = "small" if len(labels) > MOST_LABELS // 2 else "medium"
+    # Names are not formulas, even if they hold dollar signs.
+    axis.set_ticks(spots[::step], labels, rotation=90 if upright else 0, fontsize=size, parse_math=False)
+    axis.set_tick_params(which="both", length=0)
+
+
+def _shortened(name: str) -> str:
+    """Long names lose their middle: columns of one table often differ in how they end."""
+    half = LONGEST_LABEL // 2
+    return name if len(name) <= LONGEST_LABEL else f"{name[:half]}…{name[-half:]}"

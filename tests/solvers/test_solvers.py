@@ -1,0 +1,198 @@
+"""Solvers: by their optimality conditions, against cvxpy and scikit-learn, and against each other."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from sklearn.linear_model import Lasso, MultiTaskLasso
+
+from infused.penalties import FusedChain, Ridge, Structural, chain_edges, grid_edges, incidence
+from infused.solvers import LeastSquares, largest_lambda3, proximal_gradient, split_bregman
+from infused.solvers.systems import ConjugateGradients, Inverse, Woodbury
+
+TIGHT = {"tol_gap_abs": 1e-9, "tol_gap_rel": 1e-9, "tol_feas": 1e-9}
+NO_EDGES = chain_edges(1)
+
+
+def make_problem(kind, n_targets=1, seed=0):
+    """X with unit columns and Y: tall, wide, with duplicated or with constant (zero) features."""
+    rng = np.random.default_rng(seed)
+    n_samples, n_features = (20, 50) if kind == "wide" else (60, 24)
+    X = rng.normal(size=(n_samples, n_features))
+    if kind == "duplicated":
+        X[:, 5] = X[:, 4]
+        X[:, 11] = -X[:, 2]
+    X -= X.mean(axis=0)
+    X /= np.linalg.norm(X, axis=0)
+    if kind == "constant":
+        X[:, [0, 7]] = 0.0
+    B = np.where(np.arange(n_features)[:, None] % 7 < 3, rng.normal(size=(1, n_targets)), 0.0)
+    Y = X @ B + 0.05 * rng.normal(size=(n_samples, n_targets))
+    lambda1 = 0.1 * np.linalg.norm(X.T @ Y, axis=1).max()
+    return X, Y, lambda1
+
+
+def cvxpy_optimum(X, Y, lambda1, lambda2, edges, S=None):
+    B = cp.Variable((X.shape[1], Y.shape[1]))
+    objective = 0.5 * cp.sum_squares(Y - X @ B) + lambda1 * cp.sum(cp.norm(B, 2, axis=1))
+    if lambda2:
+        C = incidence(edges, X.shape[1]).toarray()
+        objective += lambda2 * cp.sum(cp.norm(C @ B, 2, axis=1))
+    if S is not None:
+        root = np.linalg.cholesky(S + 1e-13 * np.eye(len(S)))
+        objective += cp.sum_squares(root.T @ B)
+    problem = cp.Problem(cp.Minimize(objective))
+    problem.solve(solver="CLARABEL", **TIGHT)
+    return problem.value, B.value
+
+
+def structure(n, weight=0.3, seed=3):
+    A = np.random.default_rng(seed).normal(size=(n, n))
+    return Structural.convexified(2 + 0.01 * (A + A.T), weight)
+
+
+KINDS = ["tall", "wide", "duplicated", "constant"]
+
+
+@pytest.mark.parametrize("dense", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n_targets", [1, 3])
+def test_split_bregman_agrees_with_cvxpy(kind, n_targets, dense):
+    X, Y, lambda1 = make_problem(kind, n_targets)
+    edges = chain_edges(X.shape[1])
+    f = LeastSquares(X, Y, Ridge(0.0), dense=dense)
+    result = split_bregman(f, incidence(edges, X.shape[1]), lambda1, lambda1 / 2, tol=1e-7, max_iter=20_000)
+    best, B = cvxpy_optimum(X, Y, lambda1, lambda1 / 2, edges)
+    assert result.converged, result.reason
+    assert result.objective[-1] == pytest.approx(best, rel=1e-6)
+    if kind in ("tall", "constant"):  # where the solution is unique
+        np.testing.assert_allclose(result.coef, B, atol=1e-4)
+        support = np.linalg.norm(B, axis=1) > 1e-5
+        np.testing.assert_array_equal(result.coef.any(axis=1), support)
+
+
+@pytest.mark.parametrize("dense", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+def test_with_structure_both_forms_agree_with_cvxpy(kind, dense):
+    X, Y, lambda1 = make_problem(kind, 2)
+    n = X.shape[1]
+    term = structure(n)
+    f = LeastSquares(X, Y, term, dense=dense)
+    result = split_bregman(f, incidence(chain_edges(n), n), lambda1, lambda1 / 5, tol=1e-7, max_iter=20_000)
+    best, _ = cvxpy_optimum(X, Y, lambda1, lambda1 / 5, chain_edges(n), term.matrix())
+    assert result.converged
+    assert result.objective[-1] == pytest.approx(best, rel=1e-6)
+
+
+def test_on_a_grid_it_agrees_with_cvxpy():
+    X, Y, lambda1 = make_problem("tall", 2)
+    edges = grid_edges((4, 6))
+    f = LeastSquares(X, Y, Ridge(0.1), dense=True)
+    result = split_bregman(f, incidence(edges, 24), lambda1, lambda1, tol=1e-7, max_iter=20_000)
+    best, _ = cvxpy_optimum(X, Y, lambda1, lambda1, edges, 0.1 * np.eye(24))
+    assert result.objective[-1] == pytest.approx(best, rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_fusion_it_is_the_lasso(kind):
+    X, Y, lambda1 = make_problem(kind)
+    f = LeastSquares(X, Y, Ridge(0.0), dense=True)
+    result = split_bregman(f, incidence(NO_EDGES, X.shape[1]), lambda1, 0.0, tol=1e-8, max_iter=20_000)
+    peer = Lasso(alpha=lambda1 / len(X), fit_intercept=False, tol=1e-12, max_iter=10**6).fit(X, Y.ravel())
+    expected = 0.5 * ((Y.ravel() - X @ peer.coef_) ** 2).sum() + lambda1 * np.abs(peer.coef_).sum()
+    assert result.objective[-1] == pytest.approx(expected, rel=1e-7)
+    if kind != "duplicated":
+        np.testing.assert_array_equal(result.coef[:, 0] != 0, peer.coef_ != 0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_with_many_targets_it_is_the_multi_task_lasso(kind):
+    X, Y, lambda1 = make_problem(kind, 3)
+    f = LeastSquares(X, Y, Ridge(0.0), dense=kind != "wide")
+    result = split_bregman(f, incidence(NO_EDGES, X.shape[1]), lambda1, 0.0, tol=1e-8, max_iter=20_000)
+    peer = MultiTaskLasso(alpha=lambda1 / len(X), fit_intercept=False, tol=1e-12, max_iter=10**6).fit(X, Y)
+    B = peer.coef_.T
+    expected = 0.5 * ((Y - X @ B) ** 2).sum() + lambda1 * np.linalg.norm(B, axis=1).sum()
+    assert result.objective[-1] == pytest.approx(expected, rel=1e-7)
+
+
+@pytest.mark.parametrize("dense", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+def test_proximal_gradients_agree_with_cvxpy(kind, dense):
+    X, Y, lambda1 = make_problem(kind)
+    f = LeastSquares(X, Y, Ridge(0.0), dense=dense)
+    result = proximal_gradient(f, FusedChain(lambda1, lambda1 / 2), tol=1e-8, max_iter=100_000)
+    best, B = cvxpy_optimum(X, Y, lambda1, lambda1 / 2, chain_edges(X.shape[1]))
+    assert result.converged
+    assert result.objective[-1] == pytest.approx(best, rel=1e-6)
+    if kind == "tall":
+        np.testing.assert_array_equal(result.coef[:, 0] != 0, np.abs(B[:, 0]) > 1e-5)
+
+
+def test_a_warm_start_is_shorter():
+    X, Y, lambda1 = make_problem("tall", 2)
+    f, C = LeastSquares(X, Y, Ridge(0.0), dense=True), incidence(chain_edges(24), 24)
+    cold = split_bregman(f, C, lambda1, lambda1 / 5, tol=1e-6)
+    warm = split_bregman(f, C, lambda1 * 0.99, lambda1 / 5, tol=1e-6, start=cold.state)
+    fresh = split_bregman(f, C, lambda1 * 0.99, lambda1 / 5, tol=1e-6)
+    assert warm.n_iter < fresh.n_iter
+    np.testing.assert_allclose(warm.coef, fresh.coef, atol=1e-5)
+
+
+def test_what_a_result_tells():
+    X, Y, lambda1 = make_problem("tall")
+    f, C = LeastSquares(X, Y, Ridge(0.0), dense=True), incidence(chain_edges(24), 24)
+    result = split_bregman(f, C, lambda1, lambda1 / 5, max_iter=3)
+    assert not result.converged
+    assert result.reason == "the 3 iterations ran out"
+    assert len(result.objective) == len(result.primal_residuals) == len(result.dual_residuals) == 3
+    assert result.certificate > 1e-4
+    enough = split_bregman(f, C, lambda1, lambda1 / 5)
+    assert enough.reason.startswith("the optimality conditions hold to")
+    assert enough.certificate <= 1e-4
+
+
+@pytest.mark.parametrize("n_targets", [1, 3])
+@pytest.mark.parametrize("edges", [chain_edges(24), chain_edges(24)[:0], grid_edges((4, 6))])
+def test_the_systems_solve_the_same_equations(edges, n_targets, rng):
+    X, _, _ = make_problem("tall")
+    X = X[:15]
+    C, mu = incidence(edges, 24), 0.3
+    D = X.T @ X + mu * (np.eye(24) + (C.T @ C).toarray())
+    right = rng.normal(size=(24, n_targets))
+    for system in (Inverse(X.T @ X, C, mu), Woodbury(X, C, mu), ConjugateGradients(X, C, mu)):
+        np.testing.assert_allclose(D @ system.solve(right), right, atol=1e-6)
+
+
+def test_the_inverse_of_an_indefinite_system(rng):
+    A = rng.normal(size=(10, 10))
+    H = A + A.T
+    right = rng.normal(size=(10, 2))
+    C = incidence(chain_edges(10), 10)
+    D = H + 0.1 * (np.eye(10) + (C.T @ C).toarray())
+    np.testing.assert_allclose(D @ Inverse(H, C, 0.1).solve(right), right, atol=1e-8)
+
+
+def test_the_limit_of_the_published_model(rng):
+    X = rng.normal(size=(40, 8))
+    A = rng.normal(size=(8, 8))
+    U = 2 + 0.1 * (A + A.T)
+    limit = largest_lambda3(X, U)
+    below, above = (np.linalg.eigvalsh(X.T @ X - 2 * limit * share * U)[0] for share in (0.999, 1.001))
+    assert below > 0 > above
+
+
+def test_the_limit_is_zero_with_more_features_than_samples(rng):
+    X = rng.normal(size=(10, 30))
+    assert largest_lambda3(X, np.full((30, 30), 2.0) + 0.1 * np.eye(30)) == 0.0
+
+
+def test_the_limit_with_a_constant_feature_is_zero(rng):
+    X = rng.normal(size=(40, 8))
+    X[:, 3] = 0.0
+    assert largest_lambda3(X, np.full((8, 8), 2.0)) == 0.0
+
+
+def test_a_negative_definite_structure_has_no_limit(rng):
+    assert largest_lambda3(rng.normal(size=(40, 8)), -np.eye(8)) == np.inf
