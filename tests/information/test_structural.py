@@ -158,7 +158,6 @@ def test_between_tiles_blas_belongs_to_the_caller(small_tiles):
     info = StructuralInformation.from_data(*make_data("dense, many"))
     with threadpool_limits(2, user_api="blas"):
         before = blas_limits()
-        assert 2 in before
         assert all(blas_limits() == before for _ in info.tiles())
 
 

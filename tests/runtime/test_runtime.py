@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -15,8 +14,12 @@ from infused.exceptions import InfusedError, MemoryBudgetError, OperationCancell
 
 
 def blas_threads():
-    np.ones((2, 2)) @ np.ones((2, 2))
-    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+    """Threads of the BLAS that NumPy brings; other packages may load others, which are no concern of ours."""
+    found = [library for library in threadpool_info() if library["user_api"] == "blas"]
+    ours = [library["num_threads"] for library in found if "numpy" in library["filepath"]]
+    if not ours:
+        pytest.skip("NumPy's BLAS is not one that can be limited")
+    return ours
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, -1, None])
@@ -43,8 +46,8 @@ def test_blas_runs_on_one_thread_inside_and_as_before_outside():
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()
         with workers(2) as work:
-            assert 2 not in blas_threads()
-            assert all(2 not in limits for limits in work.map(lambda _: blas_threads(), range(4)))
+            assert set(blas_threads()) == {1}
+            assert list(work.map(lambda _: set(blas_threads()), range(4))) == [{1}] * 4
         assert blas_threads() == before
 
 
