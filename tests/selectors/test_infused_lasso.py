@@ -286,7 +286,7 @@ def test_where_u_does_not_fit_the_first_rounds_run_without_it(rng):
     assert selector.n_features_screened_ == 153
     assert selector.support_.sum() == 5
     assert selector.support_[[11, 200]].all()
-    with pytest.raises(MemoryBudgetError, match=r"U of 300 features needs 2.16 MB.*set n_features_to_select"):
+    with pytest.raises(MemoryBudgetError, match=r"U of 300 features needs 2.16 MB.*n_features_to_select"):
         InFusedLasso(memory_budget="1MB").fit(X, y)
 
 

@@ -14,12 +14,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
 from infused._runtime.memory import memory_budget, require
-from infused._typing import Floats, Ints
-from infused.exceptions import ScreeningWarning, UnboundedObjectiveError, UnboundedObjectiveWarning
+from infused._typing import Ints
+from infused.exceptions import ScreeningWarning, UnboundedObjectiveWarning
 from infused.graphs.validation import Graph
 from infused.information.structural import structural_information
 from infused.penalties.fusion import fusion_edges
-from infused.penalties.quadratic import Ridge, Structural
+from infused.penalties.quadratic import Ridge
 from infused.results import RegularizationPath
 from infused.selectors.base import BaseSelector, how_many
 from infused.selectors.inputs import design_matrix, resolve_kind, target_matrix
@@ -28,13 +28,19 @@ from infused.selectors.ranking import (
     Lambdas,
     Ranked,
     fit_path,
-    next_size,
     path_grid,
     rank_by_coefficient,
     rank_by_path,
     rank_recursively,
 )
-from infused.solvers.limits import largest_lambda3
+from infused.selectors.structure import (
+    PublishedTerm,
+    bytes_of_structure,
+    mean_square,
+    one_target,
+    size_that_fits,
+    stable_term,
+)
 
 __all__ = ["InFusedLasso"]
 
@@ -286,33 +292,27 @@ class InFusedLasso(BaseSelector):
         Y = target_matrix(y, self._kind, self.standardize)
         chain = isinstance(self.fusion, str) and self.fusion == "chain"
         edges = None if chain else fusion_edges(self.fusion, X.shape[1], self.grid_shape)
-        quadratic = Ridge(0.0 if paper else self._structure_weight(F))
+        weight = self.lambda3 * mean_square(F) if self.lambda_scale == "relative" else self.lambda3
+        quadratic = Ridge(0.0 if paper else weight)
         return SparseModel(F, Y, quadratic, edges, self.solver, self.max_iter, self.tol)
-
-    def _structure_weight(self, F: Floats) -> float:
-        scale = float((F * F).sum() / F.shape[1]) if self.lambda_scale == "relative" else 1.0
-        return self.lambda3 * scale
 
     def _screen(self, model: SparseModel, lambdas: Lambdas, k: int | None) -> Ints:
         """All features, or as many as U fits for, chosen by the rounds that the ranking would do anyway."""
         n = model.n_features
         budget = memory_budget(self.memory_budget)
         self.n_features_screened_ = 0
-        if self.lambda3 == 0 or _bytes_of_structure(n) <= budget:
+        if self.lambda3 == 0 or bytes_of_structure(n) <= budget:
             return np.arange(n)
         recursive = self.formulation == "stable" and self.ranking == "recursive"
-        if k is None or not recursive or _bytes_of_structure(k) > budget:
-            require(
-                _bytes_of_structure(n), budget, f"U of {n} features", "set n_features_to_select to a number"
-            )
-        size = n
-        while _bytes_of_structure(size) > budget:
-            size = next_size(size, k or 1)
+        size = size_that_fits(n, k, budget) if k is not None and recursive else n
+        if bytes_of_structure(size) > budget:
+            what = f"U of {size} features"
+            require(bytes_of_structure(size), budget, what, "set n_features_to_select to a smaller number")
         warnings.warn(
             f"U of {n} features would not fit in the memory budget: the first rounds ran without it, "
             f"and it entered when {size} features were left.",
             ScreeningWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
         self.n_features_screened_ = n - size
         return np.flatnonzero(rank_recursively(model, lambdas, size).ranking <= size)
@@ -320,41 +320,24 @@ class InFusedLasso(BaseSelector):
     def _with_structure(self, model: SparseModel, X: Any, y: Any) -> SparseModel:
         U = structural_information(
             X,
-            _one_target(y),
+            one_target(y),
             graph=self.graph,
             target="real" if self._kind == "real" else "classes",
             n_jobs=self.n_jobs,
             memory_budget=self.memory_budget,
         )
-        if self.formulation == "paper":
-            return replace(model, quadratic=Structural.published(U, self._admissible(model.X, U)))
-        term = Structural.convexified(U, self._structure_weight(model.X))
-        if self.lambda_scale == "absolute":
-            term = Structural(U, self.lambda3 * term.top, term.mean, term.top, term.bottom)
-        return replace(model, quadratic=term)
-
-    def _admissible(self, F: Floats, U: Floats) -> float:
-        """lambda3 of the published model as a number; raises, or warns, when it has no minimum."""
-        limit = self.lambda3_limit_ = largest_lambda3(F, U)
-        relative = self.lambda_scale == "relative" and 0 < limit < np.inf
-        value = self.lambda3 * limit if relative else self.lambda3
-        if value <= limit:
-            return value
-        message = (
-            f"The published objective has no minimum for lambda3={value:.6g}: the largest admissible value "
-            f"on these data is {limit:.6g}."
-        )
-        if self.unbounded == "raise":
-            raise UnboundedObjectiveError(
-                f"{message} Use formulation='stable', a smaller lambda3, or unbounded='iterate'.", limit
-            )
-        warnings.warn(
-            f"{message} Running {self.max_iter} iterations of Algorithm 1 as published.",
-            UnboundedObjectiveWarning,
-            stacklevel=6,
-        )
-        self.unbounded_ = True
-        return value
+        relative = self.lambda_scale == "relative"
+        if self.formulation == "stable":
+            return replace(model, quadratic=stable_term(model.X, U, self.lambda3, relative))
+        published = PublishedTerm.of(model.X, U, self.lambda3, relative)
+        self.lambda3_limit_ = published.limit
+        if not published.bounded:
+            if self.unbounded == "raise":
+                published.refuse()
+            self.unbounded_ = True
+            running = f"Running {self.max_iter} iterations of Algorithm 1 as published."
+            warnings.warn(f"{published.complaint} {running}", UnboundedObjectiveWarning, stacklevel=5)
+        return replace(model, quadratic=published.term)
 
     def _store(self, ranked: Ranked, features: Ints, n_features: int, k: int | None) -> None:
         """Set the fitted attributes; features that were screened out rank behind all others."""
@@ -380,18 +363,3 @@ class InFusedLasso(BaseSelector):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-
-
-def _bytes_of_structure(n: int) -> int:
-    """U, its part for the next round, and what the solver makes of it."""
-    return 3 * 8 * n * n
-
-
-def _one_target(y: Any) -> Any:
-    """Target graphs are of one target: of several real ones, their first principal direction."""
-    y = np.asarray(y)
-    if y.ndim == 1 or y.shape[1] == 1:
-        return y.ravel()
-    centred = y - y.mean(axis=0)
-    left, size, _ = np.linalg.svd(centred / np.maximum(centred.std(axis=0), 1e-300), full_matrices=False)
-    return left[:, 0] * size[0]
