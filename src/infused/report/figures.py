@@ -121,8 +121,9 @@ def plot_coefficients(selector: Any, *, top: int | None = None, ax: Axes | None 
         largest = float(np.abs(coef).max()) or 1.0
         # Signs matter here: a diverging scale with white for zero, blue and red for colour-blind readers.
         heat_map(ax, coef, (-largest, largest), meaning, cmap="RdBu_r", aspect="auto")
-        label_places(ax.yaxis, [str(n) for n in range(len(coef))])
-        ax.set_ylabel("Class or column of y, by position")
+        classes = getattr(selector, "classes_", None)
+        label_places(ax.yaxis, [str(name) for name in (range(len(coef)) if classes is None else classes)])
+        ax.set_ylabel("Column of y, by position" if classes is None else "Class")
     label_places(ax.xaxis, feature_names(selector, best))
     ax.set_xlabel("Feature, best first")
     part = f"{len(best)} best of " if len(best) < len(selected) else ""
