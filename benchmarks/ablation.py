@@ -36,7 +36,8 @@ class WithRidge(InFusedLasso):
     """S = weight I in the place of weight (I - (U - m) / c): the same size, and no structure."""
 
     def _with_structure(self, model: SparseModel, X: Any, y: Any) -> SparseModel:
-        return replace(model, quadratic=Ridge(self._structure_weight(model.X)))
+        weight = super()._with_structure(model, X, y).quadratic.weight
+        return replace(model, quadratic=Ridge(weight))
 
 
 class WithPermutedStructure(InFusedLasso):

@@ -8,7 +8,7 @@ counts, at the loosest setting that reaches the gap.
   timed): a user who knows that the solvers then see a much smaller problem gains an order of magnitude.
 * copt and pyproximal have no tolerance on the objective. Their iterations are counted in a run that looks at
   the objective after every fifth, and then that many are timed without looking: the best any rule could do.
-  Their gradients go through X'X where features are not more than samples, as those of infused do.
+  Their proximal gradients go through X'X where features are not more than samples, as those of infused do.
 
 copt 0.9's `penalty.FusedLasso` is the total variation alone; its exact operator followed by that of
 `penalty.L1Norm` is the operator of the sum. pyproximal has no exact operator for total variation (its `TV`

@@ -48,6 +48,7 @@ class LeastSquares:
         self.correlation: Floats = np.asarray(X.T @ Y)
         self.hessian: Floats | None = None
         self._half_norm = float((Y * Y).sum() / 2)
+        self._by_feature = X.T if dense else np.ascontiguousarray(X.T)  # a feature's values lie together
         if dense:
             self.hessian = np.asarray(X.T @ X + 2 * quadratic.matrix(X.shape[1]))
 
@@ -64,11 +65,13 @@ class LeastSquares:
 
     def gradient(self, B: Floats) -> Floats:
         """X'(XB - Y) + 2 S B."""
-        if self.hessian is not None:
-            return np.asarray(self.hessian @ B - self.correlation)
         rows = np.flatnonzero(B.any(axis=1))
-        fitted = self.X[:, rows] @ B[rows]
-        return np.asarray(self.X.T @ fitted - self.correlation + self.quadratic.gradient(B))
+        if self.hessian is not None:
+            if 2 * len(rows) > len(B):
+                return np.asarray(self.hessian @ B - self.correlation)
+            return np.asarray(self.hessian[rows].T @ B[rows] - self.correlation)  # it is symmetric
+        fitted = self._by_feature[rows].T @ B[rows]
+        return np.asarray(self._by_feature @ fitted - self.correlation + self.quadratic.gradient(B))
 
     def value(self, B: Floats, gradient: Floats | None = None) -> float:
         """f(B), which is quadratic: its gradient at B, where known, gives it for nothing."""
