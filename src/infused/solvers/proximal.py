@@ -8,9 +8,9 @@ for one target on a chain: no copies, no linear systems, and exact zeros and pla
 
 f is quadratic, so its gradient at the extrapolated point is a combination of two gradients that are known:
 one product an iteration, at the sparse iterate, serves the step, the test of its length and the certificate.
-The step follows the curvature where the iterates are, which on few features is far below the largest eigenvalue;
-the momentum allows for its changes (Scheinberg, Goldfarb and Bai 2014), and starts anew when it points uphill
-(O'Donoghue and Candes 2015).
+The step follows the curvature where the iterates are, which on few features is far below the largest
+eigenvalue; the momentum allows for its changes (Scheinberg, Goldfarb and Bai 2014), and starts anew when it
+points uphill (O'Donoghue and Candes 2015).
 """
 
 from __future__ import annotations
