@@ -93,7 +93,17 @@ def columns() -> str:
     return _markdown(header, rows)
 
 
+def fused_lasso() -> str:
+    header = ["problem", "method", "seconds to the gap", "times infused"]
+    rows = []
+    for row in _read("fused_lasso"):
+        size = f"{row['problem']}, {row['samples']} x {row['features']}"
+        rows.append([size, row["method"], _short(row["seconds"]), f"{float(row['ratio']):.1f}x"])
+    return _markdown(header, rows)
+
+
 TABLES: dict[str, Callable[[], str]] = {
+    "fused_lasso": fused_lasso,
     "speed": speed,
     "exactness": exactness,
     "growth": growth,
