@@ -28,11 +28,6 @@ def test_importing_loads_nothing_heavy():
     assert not set(HEAVY) & set(loaded)
 
 
-def test_the_divergence_needs_no_compiler():
-    loaded = python("import sys, infused.exceptions; print(*sys.modules)").split()
-    assert "numba" not in loaded
-
-
 def test_public_names():
     assert set(infused.__all__) <= set(dir(infused))
     for name in infused.__all__:

@@ -24,7 +24,7 @@ Extend: TypeAlias = Literal["neither", "both", "min", "max"]
 def one_axes(ax: Any, size: tuple[float, float] = (6.4, 4.8)) -> Axes:
     """The axes that were given, or those of a new figure."""
     if ax is None:
-        return _new_axes(1, size)[0]  # type: ignore[no-any-return]
+        return _new_axes(1, size)[0]  # type: ignore[no-any-return]  # an array of axes has no types
     if not isinstance(ax, Axes):
         raise ValueError(
             f"ax must be one matplotlib Axes, got {type(ax).__name__}: pass one of its elements."

@@ -115,6 +115,8 @@ class InFusedLasso(BaseSelector):
         Largest violation of the optimality conditions, relative to lambda1, of the first and the last fit.
     objective_path_ : ndarray
         The objective along the fit on all features.
+    unbounded_ : bool
+        Whether Algorithm 1 was run on an objective without a minimum, as ``unbounded="iterate"`` asks.
     lambda3_limit_ : float
         The largest admissible lambda3 (the paper's formulation only).
     n_features_screened_ : int
@@ -205,7 +207,7 @@ class InFusedLasso(BaseSelector):
         self.n_jobs = n_jobs
         self.memory_budget = memory_budget
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]  # scikit-learn's
     def fit(self, X: Any, y: Any) -> InFusedLasso:
         """Rank and select the features of X for the target y.
 
