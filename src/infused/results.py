@@ -44,8 +44,10 @@ class SolverResult:
     certificate: float
     """Largest violation of the optimality conditions, relative to lambda1; it proves optimality only where
     the objective is convex."""
+    gradient: Floats
+    """Of the smooth part of the objective, at the coefficients."""
     state: SplitState | None = None
-    """For a warm start."""
+    """For a warm start of a solver that has copies."""
 
 
 @dataclass(frozen=True)

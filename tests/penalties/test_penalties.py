@@ -13,10 +13,13 @@ from hypothesis.extra.numpy import arrays
 from infused._kernels.total_variation import total_variation_prox
 from infused.penalties import (
     L1,
+    Decorrelation,
     FusedChain,
+    GroupNorms,
     Ridge,
     RowGroups,
     Structural,
+    Sum,
     fusion_edges,
     grid_edges,
     incidence,
@@ -30,13 +33,18 @@ def structure(seed=0, n=N):
     return 2 + 0.01 * (A + A.T)
 
 
+LABELS = np.array(["b", "a", "b", "c", "a", "b", "d"])
 PENALTIES = {
     "l1": L1(0.7),
     "row groups": RowGroups(0.7),
+    "group norms": GroupNorms(0.7, LABELS),
     "fused chain": FusedChain(0.3, 0.8),
     "ridge": Ridge(0.4),
     "structural": Structural.convexified(structure(), 0.5),
+    "decorrelation": Decorrelation(np.random.default_rng(1).normal(size=(5, N)) / 2, 0.3),
+    "sum": Sum(Ridge(0.2), Structural.convexified(structure(), 0.5)),
 }
+QUADRATIC = ["ridge", "structural", "decorrelation", "sum"]
 matrices = arrays(float, (N, Q), elements=st.floats(-5, 5, allow_subnormal=False))
 steps = st.sampled_from([0.1, 1.0, 7.0])
 every_penalty = pytest.mark.parametrize("penalty", PENALTIES.values(), ids=PENALTIES)
@@ -70,7 +78,7 @@ def test_moreau(name, B, step):
     np.testing.assert_allclose(penalty.prox(B, step) + projection, B, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["l1", "row groups"])
+@pytest.mark.parametrize("name", ["l1", "row groups", "group norms"])
 @given(B=matrices, step=steps)
 def test_the_distance_to_the_subdifferential_is_zero_where_it_should_be(name, B, step):
     penalty = PENALTIES[name]
@@ -81,7 +89,7 @@ def test_the_distance_to_the_subdifferential_is_zero_where_it_should_be(name, B,
     assert far.max() > 0
 
 
-@pytest.mark.parametrize("name", ["ridge", "structural"])
+@pytest.mark.parametrize("name", QUADRATIC)
 @given(B=matrices, D=matrices)
 def test_gradients(name, B, D):
     penalty = PENALTIES[name]
@@ -89,6 +97,40 @@ def test_gradients(name, B, D):
     slope = (penalty.value(B + step * D) - penalty.value(B - step * D)) / (2 * step)
     assert slope == pytest.approx((penalty.gradient(B) * D).sum(), abs=1e-5)
     assert penalty.value(B) == pytest.approx(np.trace(B.T @ penalty.matrix(N) @ B), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", QUADRATIC)
+def test_parts_of_quadratic_terms(name):
+    penalty = PENALTIES[name]
+    S = penalty.matrix(N)
+    rows, columns = np.array([4, 0, 2]), np.array([1, 2, 4, 6])
+    np.testing.assert_allclose(penalty.block(rows, columns), S[np.ix_(rows, columns)], atol=1e-12)
+    np.testing.assert_allclose(penalty.of(rows).matrix(3), S[np.ix_(rows, rows)], atol=1e-12)
+    values = np.linalg.eigvalsh(S)
+    assert penalty.convex
+    assert values[0] >= -1e-9
+    assert 2 * values[-1] <= penalty.curvature + 1e-9
+
+
+def test_group_norms_are_row_norms_for_groups_of_one(rng):
+    B, G = rng.normal(size=(2, N, Q))
+    B[3] = 0.0
+    alone, rows = GroupNorms(0.7, np.arange(N)), RowGroups(0.7)
+    for method in ("value", "prox", "lengths"):
+        np.testing.assert_allclose(getattr(alone, method)(B), getattr(rows, method)(B))
+    np.testing.assert_allclose(alone.distance(B, G), rows.distance(B, G))
+
+
+def test_group_norms_by_their_definition(rng):
+    B, penalty = rng.normal(size=(N, Q)), GroupNorms(0.7, LABELS)
+    expected = 0.7 * sum(
+        np.sqrt((label == LABELS).sum()) * np.linalg.norm(B[label == LABELS]) for label in "abcd"
+    )
+    assert penalty.value(B) == pytest.approx(expected)
+    features, starts = penalty.members(np.array([1, 2]))
+    np.testing.assert_array_equal(features, [0, 2, 5, 3])
+    np.testing.assert_array_equal(starts, [0, 3, 4])
+    np.testing.assert_allclose(penalty.thresholds(np.array([1, 2])), [0.7 * np.sqrt(3), 0.7])
 
 
 @given(y=arrays(float, st.integers(1, 40), elements=st.integers(-4, 4).map(float)), weight=st.floats(0, 20))

@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import cvxpy as cp
 import numpy as np
 import pytest
 from sklearn.linear_model import Lasso, MultiTaskLasso
 
-from infused.penalties import FusedChain, Ridge, Structural, chain_edges, grid_edges, incidence
-from infused.solvers import LeastSquares, largest_lambda3, proximal_gradient, split_bregman
+from infused._kernels.coordinate_descent import descend
+from infused.penalties import (
+    Decorrelation,
+    FusedChain,
+    GroupNorms,
+    Ridge,
+    RowGroups,
+    Structural,
+    chain_edges,
+    grid_edges,
+    incidence,
+)
+from infused.solvers import (
+    LeastSquares,
+    coordinate_descent,
+    largest_lambda3,
+    proximal_gradient,
+    split_bregman,
+    split_bregman_on_working_set,
+)
 from infused.solvers.systems import ConjugateGradients, Inverse, Woodbury
 
 TIGHT = {"tol_gap_abs": 1e-9, "tol_gap_rel": 1e-9, "tol_feas": 1e-9}
@@ -62,7 +82,9 @@ def test_split_bregman_agrees_with_cvxpy(kind, n_targets, dense):
     X, Y, lambda1 = make_problem(kind, n_targets)
     edges = chain_edges(X.shape[1])
     f = LeastSquares(X, Y, Ridge(0.0), dense=dense)
-    result = split_bregman(f, incidence(edges, X.shape[1]), lambda1, lambda1 / 2, tol=1e-7, max_iter=20_000)
+    result = split_bregman(
+        f, RowGroups(lambda1), incidence(edges, X.shape[1]), lambda1 / 2, tol=1e-7, max_iter=20_000
+    )
     best, B = cvxpy_optimum(X, Y, lambda1, lambda1 / 2, edges)
     assert result.converged, result.reason
     assert result.objective[-1] == pytest.approx(best, rel=1e-6)
@@ -79,7 +101,9 @@ def test_with_structure_both_forms_agree_with_cvxpy(kind, dense):
     n = X.shape[1]
     term = structure(n)
     f = LeastSquares(X, Y, term, dense=dense)
-    result = split_bregman(f, incidence(chain_edges(n), n), lambda1, lambda1 / 5, tol=1e-7, max_iter=20_000)
+    result = split_bregman(
+        f, RowGroups(lambda1), incidence(chain_edges(n), n), lambda1 / 5, tol=1e-7, max_iter=20_000
+    )
     best, _ = cvxpy_optimum(X, Y, lambda1, lambda1 / 5, chain_edges(n), term.matrix())
     assert result.converged
     assert result.objective[-1] == pytest.approx(best, rel=1e-6)
@@ -89,7 +113,7 @@ def test_on_a_grid_it_agrees_with_cvxpy():
     X, Y, lambda1 = make_problem("tall", 2)
     edges = grid_edges((4, 6))
     f = LeastSquares(X, Y, Ridge(0.1), dense=True)
-    result = split_bregman(f, incidence(edges, 24), lambda1, lambda1, tol=1e-7, max_iter=20_000)
+    result = split_bregman(f, RowGroups(lambda1), incidence(edges, 24), lambda1, tol=1e-7, max_iter=20_000)
     best, _ = cvxpy_optimum(X, Y, lambda1, lambda1, edges, 0.1 * np.eye(24))
     assert result.objective[-1] == pytest.approx(best, rel=1e-6)
 
@@ -98,7 +122,9 @@ def test_on_a_grid_it_agrees_with_cvxpy():
 def test_without_fusion_it_is_the_lasso(kind):
     X, Y, lambda1 = make_problem(kind)
     f = LeastSquares(X, Y, Ridge(0.0), dense=True)
-    result = split_bregman(f, incidence(NO_EDGES, X.shape[1]), lambda1, 0.0, tol=1e-8, max_iter=20_000)
+    result = split_bregman(
+        f, RowGroups(lambda1), incidence(NO_EDGES, X.shape[1]), 0.0, tol=1e-8, max_iter=20_000
+    )
     peer = Lasso(alpha=lambda1 / len(X), fit_intercept=False, tol=1e-12, max_iter=10**6).fit(X, Y.ravel())
     expected = 0.5 * ((Y.ravel() - X @ peer.coef_) ** 2).sum() + lambda1 * np.abs(peer.coef_).sum()
     assert result.objective[-1] == pytest.approx(expected, rel=1e-7)
@@ -110,7 +136,9 @@ def test_without_fusion_it_is_the_lasso(kind):
 def test_with_many_targets_it_is_the_multi_task_lasso(kind):
     X, Y, lambda1 = make_problem(kind, 3)
     f = LeastSquares(X, Y, Ridge(0.0), dense=kind != "wide")
-    result = split_bregman(f, incidence(NO_EDGES, X.shape[1]), lambda1, 0.0, tol=1e-8, max_iter=20_000)
+    result = split_bregman(
+        f, RowGroups(lambda1), incidence(NO_EDGES, X.shape[1]), 0.0, tol=1e-8, max_iter=20_000
+    )
     peer = MultiTaskLasso(alpha=lambda1 / len(X), fit_intercept=False, tol=1e-12, max_iter=10**6).fit(X, Y)
     B = peer.coef_.T
     expected = 0.5 * ((Y - X @ B) ** 2).sum() + lambda1 * np.linalg.norm(B, axis=1).sum()
@@ -133,9 +161,9 @@ def test_proximal_gradients_agree_with_cvxpy(kind, dense):
 def test_a_warm_start_is_shorter():
     X, Y, lambda1 = make_problem("tall", 2)
     f, C = LeastSquares(X, Y, Ridge(0.0), dense=True), incidence(chain_edges(24), 24)
-    cold = split_bregman(f, C, lambda1, lambda1 / 5, tol=1e-6)
-    warm = split_bregman(f, C, lambda1 * 0.99, lambda1 / 5, tol=1e-6, start=cold.state)
-    fresh = split_bregman(f, C, lambda1 * 0.99, lambda1 / 5, tol=1e-6)
+    cold = split_bregman(f, RowGroups(lambda1), C, lambda1 / 5, tol=1e-6)
+    warm = split_bregman(f, RowGroups(lambda1 * 0.99), C, lambda1 / 5, tol=1e-6, start=cold.state)
+    fresh = split_bregman(f, RowGroups(lambda1 * 0.99), C, lambda1 / 5, tol=1e-6)
     assert warm.n_iter < fresh.n_iter
     np.testing.assert_allclose(warm.coef, fresh.coef, atol=1e-5)
 
@@ -143,12 +171,12 @@ def test_a_warm_start_is_shorter():
 def test_what_a_result_tells():
     X, Y, lambda1 = make_problem("tall")
     f, C = LeastSquares(X, Y, Ridge(0.0), dense=True), incidence(chain_edges(24), 24)
-    result = split_bregman(f, C, lambda1, lambda1 / 5, max_iter=3)
+    result = split_bregman(f, RowGroups(lambda1), C, lambda1 / 5, max_iter=3)
     assert not result.converged
     assert result.reason == "the 3 iterations ran out"
     assert len(result.objective) == len(result.primal_residuals) == len(result.dual_residuals) == 3
     assert result.certificate > 1e-4
-    enough = split_bregman(f, C, lambda1, lambda1 / 5)
+    enough = split_bregman(f, RowGroups(lambda1), C, lambda1 / 5)
     assert enough.reason.startswith("the optimality conditions hold to")
     assert enough.certificate <= 1e-4
 
@@ -196,3 +224,106 @@ def test_the_limit_with_a_constant_feature_is_zero(rng):
 
 def test_a_negative_definite_structure_has_no_limit(rng):
     assert largest_lambda3(rng.normal(size=(40, 8)), -np.eye(8)) == np.inf
+
+
+@pytest.mark.parametrize("dense", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n_targets", [1, 3])
+def test_coordinate_descent_agrees_with_cvxpy(kind, n_targets, dense):
+    X, Y, lambda1 = make_problem(kind, n_targets)
+    for quadratic in (Ridge(0.0), structure(X.shape[1]), Decorrelation(X, 0.3)):
+        f = LeastSquares(X, Y, quadratic, dense=dense)
+        result = coordinate_descent(f, RowGroups(lambda1), tol=1e-7)
+        best, _ = cvxpy_optimum(X, Y, lambda1, 0.0, NO_EDGES, quadratic.matrix(X.shape[1]))
+        assert result.converged, result.reason
+        assert result.objective[-1] == pytest.approx(best, rel=1e-6)
+        np.testing.assert_allclose(result.gradient, f.gradient(result.coef), atol=1e-12)
+
+
+def test_coordinate_descent_starts_where_another_ended():
+    X, Y, lambda1 = make_problem("wide", 2)
+    f = LeastSquares(X, Y, Ridge(0.0), dense=False)
+    first = coordinate_descent(f, RowGroups(lambda1), tol=1e-9)
+    warm = coordinate_descent(f, RowGroups(0.9 * lambda1), tol=1e-9, start=first)
+    cold = coordinate_descent(LeastSquares(X, Y, Ridge(0.0), dense=True), RowGroups(0.9 * lambda1), tol=1e-9)
+    assert warm.n_iter < cold.n_iter
+    np.testing.assert_allclose(warm.coef, cold.coef, atol=1e-7)
+
+
+def test_coordinate_descent_says_when_it_ran_out():
+    X, Y, lambda1 = make_problem("wide", 3)
+    f = LeastSquares(X, Y, Ridge(0.0), dense=False)
+    result = coordinate_descent(f, RowGroups(lambda1 / 100), max_iter=3, tol=1e-10)
+    assert not result.converged
+    assert result.reason == "the 3 iterations ran out"
+    assert result.n_iter == 3
+
+
+def test_the_kernel_of_coordinate_descent_reaches_a_fixed_point():
+    """At the minimum a proximal gradient step with any group's curvature leads nowhere."""
+    X, Y, lambda1 = make_problem("tall", 2)
+    penalty = GroupNorms(lambda1, np.arange(24) // 5)
+    _, starts = penalty.members(np.arange(5))
+    H, C, B = X.T @ X, np.ascontiguousarray((X.T @ Y).T), np.zeros((2, 24))
+    curvature = np.array([np.linalg.eigvalsh(H[a:b, a:b])[-1] for a, b in pairwise(starts)])
+    descend(H, C, B, starts, curvature, penalty.thresholds(np.arange(5)), 1e-12, 10_000)
+    step = 1 / np.linalg.eigvalsh(H)[-1]
+    moved = penalty.prox(B.T - step * (H @ B.T - C.T), step)
+    np.testing.assert_allclose(moved, B.T, atol=1e-10)
+
+
+@pytest.mark.parametrize("dense", [True, False])
+@pytest.mark.parametrize("solve", [coordinate_descent, split_bregman])
+def test_groups_in_both_solvers(solve, dense):
+    X, Y, lambda1 = make_problem("wide", 2)
+    penalty = GroupNorms(lambda1, np.arange(50) % 9)
+    f = LeastSquares(X, Y, Ridge(0.01), dense=dense)
+    more = () if solve is coordinate_descent else (incidence(NO_EDGES, 50), 0.0)
+    result = solve(f, penalty, *more, tol=1e-8, max_iter=50_000)
+    B = cp.Variable((50, 2))
+    norms = [
+        np.sqrt((np.arange(50) % 9 == g).sum()) * cp.norm(B[np.arange(50) % 9 == g], "fro") for g in range(9)
+    ]
+    objective = (
+        0.5 * cp.sum_squares(Y - X @ B) + 0.01 * cp.sum_squares(B) + lambda1 * cp.sum(cp.hstack(norms))
+    )
+    problem = cp.Problem(cp.Minimize(objective))
+    problem.solve(solver="CLARABEL", **TIGHT)
+    assert result.converged
+    assert result.objective[-1] == pytest.approx(problem.value, rel=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(40, 10), (10, 40), (200, 100), (30, 100)])
+def test_a_ridge_raises_the_limit(shape):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=shape)
+    A = rng.normal(size=(shape[1], shape[1]))
+    U, ridge = 2 + 0.01 * (A + A.T), 0.3
+    limit = largest_lambda3(X, U, ridge)
+    hessian = X.T @ X + 2 * ridge * np.eye(shape[1])
+    assert np.linalg.eigvalsh(hessian - 2 * 0.999 * limit * U)[0] > 0
+    assert np.linalg.eigvalsh(hessian - 2 * 1.001 * limit * U)[0] < 0
+
+
+@pytest.mark.parametrize("n_targets", [1, 3])
+@pytest.mark.parametrize("share", [0.05, 0.5, 1.01])
+@pytest.mark.parametrize("edges", ["chain", "grid"])
+def test_algorithm_1_on_a_working_set_solves_the_whole_problem(edges, share, n_targets):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(30, 400)) / np.sqrt(30)
+    B = np.zeros((400, n_targets))
+    B[50:60] = B[300:304] = 1.0
+    Y = X @ B + 0.1 * rng.normal(size=(30, n_targets))
+    C = incidence(chain_edges(400) if edges == "chain" else grid_edges((20, 20)), 400)
+    top = np.linalg.norm(X.T @ Y, axis=1).max()
+    penalty, lambda2 = RowGroups(share * top), 0.3 * share * top
+    for quadratic in (Ridge(0.01), structure(400, 0.05)):
+        f = LeastSquares(X, Y, quadratic, dense=False)
+        part = split_bregman_on_working_set(f, penalty, C, lambda2, tol=1e-6, max_iter=50_000)
+        whole = split_bregman(f, penalty, C, lambda2, tol=1e-6, max_iter=50_000)
+        assert part.converged, part.reason
+        assert part.objective[-1] == pytest.approx(whole.objective[-1], rel=1e-6)
+        np.testing.assert_allclose(part.coef, whole.coef, atol=1e-3)
+        np.testing.assert_allclose(part.gradient, f.gradient(part.coef), atol=1e-10)
+        warm = split_bregman_on_working_set(f, penalty, C, lambda2, tol=1e-6, max_iter=50_000, start=part)
+        assert warm.n_iter < part.n_iter or part.n_iter == 0

@@ -13,13 +13,24 @@ from functools import cache
 from threading import Lock
 from typing import Any
 
-from threadpoolctl import OpenBLASController, ThreadpoolController
+from joblib import effective_n_jobs
+from threadpoolctl import OpenBLASController, ThreadpoolController, threadpool_limits
 
-__all__ = ["limit_this_thread", "one_blas_thread"]
+__all__ = ["blas_threads", "limit_this_thread", "one_blas_thread"]
 
 _lock = Lock()
 _users = 0
 _limiter: Any = None
+
+
+@contextmanager
+def blas_threads(n_jobs: int | None) -> Iterator[None]:
+    """At most ``n_jobs`` BLAS threads, as joblib counts them; None leaves BLAS as it is."""
+    if n_jobs is None:
+        yield
+        return
+    with threadpool_limits(limits=effective_n_jobs(n_jobs), user_api="blas"):
+        yield
 
 
 @contextmanager

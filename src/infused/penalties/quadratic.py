@@ -3,13 +3,44 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from infused._typing import Floats, Ints
 
-__all__ = ["Ridge", "Structural", "extreme_eigenvalues"]
+__all__ = ["Decorrelation", "Quadratic", "Ridge", "Structural", "Sum", "extreme_eigenvalues"]
+
+
+class Quadratic(Protocol):
+    """tr(B' S B), with S symmetric: what a model asks of such a penalty."""
+
+    @property
+    def curvature(self) -> float:
+        """The largest eigenvalue of 2 S, or a bound on it."""
+        ...
+
+    @property
+    def convex(self) -> bool:
+        """Whether S is known to be positive semidefinite."""
+        ...
+
+    def matrix(self, n_features: int) -> Floats:
+        """S, features x features."""
+        ...
+
+    def block(self, rows: Ints, columns: Ints) -> Floats:
+        """Some rows and columns of S."""
+        ...
+
+    def gradient(self, B: Floats) -> Floats:
+        """2 S B."""
+        ...
+
+    def of(self, features: Ints) -> Quadratic:
+        """The same penalty on some of the features."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -17,6 +48,7 @@ class Ridge:
     r""":math:`\lambda |B|^2`, that is S = lambda I."""
 
     weight: float
+    convex = True
 
     @property
     def curvature(self) -> float:
@@ -31,9 +63,17 @@ class Ridge:
         """S."""
         return self.weight * np.eye(n_features)
 
+    def block(self, rows: Ints, columns: Ints) -> Floats:
+        """Some rows and columns of S."""
+        return np.asarray(self.weight * (rows[:, None] == columns))
+
     def gradient(self, B: Floats) -> Floats:
         """2 S B."""
         return 2 * self.weight * B
+
+    def of(self, features: Ints) -> Ridge:
+        """The same penalty on some of the features."""
+        return self
 
     def prox(self, B: Floats, step: float = 1.0) -> Floats:
         """argmin_P 1/2 |P - B|^2 + step lambda |P|^2."""
@@ -76,6 +116,11 @@ class Structural:
         return cls(U, weight, mean, top, bottom)
 
     @property
+    def convex(self) -> bool:
+        """Whether this is the convexified form."""
+        return self.top > 0
+
+    @property
     def ridge(self) -> float:
         """The multiple of the identity in S."""
         return self.weight if self.top else 0.0
@@ -100,6 +145,11 @@ class Structural:
         S[np.diag_indices_from(S)] += self.ridge
         return S
 
+    def block(self, rows: Ints, columns: Ints) -> Floats:
+        """Some rows and columns of S."""
+        part = self.scale * (self.U[np.ix_(rows, columns)] - self.mean)
+        return np.asarray(part + self.ridge * (rows[:, None] == columns))
+
     def value(self, B: Floats) -> float:
         """tr(B' S B)."""
         return float((B * self.gradient(B)).sum() / 2)
@@ -113,6 +163,94 @@ class Structural:
     def prox(self, B: Floats, step: float = 1.0) -> Floats:
         """argmin_P 1/2 |P - B|^2 + step tr(P' S P)."""
         return np.asarray(np.linalg.solve(np.eye(len(B)) + 2 * step * self.matrix(), B), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Decorrelation:
+    r"""Uncorrelated features (Chen et al. 2013): S = lambda R, with :math:`R_{ij} = (f_i'f_j)^2`.
+
+    For features of mean zero and length one R holds their squared correlations. It is positive semidefinite,
+    an entrywise product of X'X with itself, and never stored.
+    """
+
+    X: Floats
+    weight: float
+    convex = True
+
+    @property
+    def curvature(self) -> float:
+        """A bound: the largest eigenvalue of R is at most its largest row sum."""
+        n = self.X.shape[1]
+        sums = [self.block(np.arange(i, min(i + 256, n)), np.arange(n)).sum(axis=1) for i in range(0, n, 256)]
+        return 2 * float(np.concatenate(sums).max()) if n else 0.0
+
+    def matrix(self, n_features: int | None = None) -> Floats:
+        """S."""
+        every = np.arange(self.X.shape[1])
+        return self.block(every, every)
+
+    def block(self, rows: Ints, columns: Ints) -> Floats:
+        """Some rows and columns of S."""
+        return np.asarray(self.weight * (self.X[:, rows].T @ self.X[:, columns]) ** 2)
+
+    def value(self, B: Floats) -> float:
+        """tr(B' S B)."""
+        return float((B * self.gradient(B)).sum() / 2)
+
+    def gradient(self, B: Floats) -> Floats:
+        """2 S B, at the cost of the columns of R where B is not zero."""
+        active = np.flatnonzero(B.any(axis=1))
+        return np.asarray(2 * self.block(np.arange(len(B)), active) @ B[active])
+
+    def of(self, features: Ints) -> Decorrelation:
+        """The same penalty on some of the features."""
+        return Decorrelation(np.ascontiguousarray(self.X[:, features]), self.weight)
+
+    def prox(self, B: Floats, step: float = 1.0) -> Floats:
+        """argmin_P 1/2 |P - B|^2 + step tr(P' S P)."""
+        return np.asarray(np.linalg.solve(np.eye(len(B)) + 2 * step * self.matrix(), B))
+
+
+@dataclass(frozen=True)
+class Sum:
+    """The sum of two quadratic terms."""
+
+    first: Quadratic
+    second: Quadratic
+
+    @property
+    def convex(self) -> bool:
+        """Whether both are."""
+        return self.first.convex and self.second.convex
+
+    @property
+    def curvature(self) -> float:
+        """A bound."""
+        return self.first.curvature + self.second.curvature
+
+    def matrix(self, n_features: int) -> Floats:
+        """S."""
+        return self.first.matrix(n_features) + self.second.matrix(n_features)
+
+    def block(self, rows: Ints, columns: Ints) -> Floats:
+        """Some rows and columns of S."""
+        return self.first.block(rows, columns) + self.second.block(rows, columns)
+
+    def value(self, B: Floats) -> float:
+        """tr(B' S B)."""
+        return float((B * self.gradient(B)).sum() / 2)
+
+    def gradient(self, B: Floats) -> Floats:
+        """2 S B."""
+        return self.first.gradient(B) + self.second.gradient(B)
+
+    def of(self, features: Ints) -> Sum:
+        """The same penalty on some of the features."""
+        return Sum(self.first.of(features), self.second.of(features))
+
+    def prox(self, B: Floats, step: float = 1.0) -> Floats:
+        """argmin_P 1/2 |P - B|^2 + step tr(P' S P)."""
+        return np.asarray(np.linalg.solve(np.eye(len(B)) + 2 * step * self.matrix(len(B)), B))
 
 
 def extreme_eigenvalues(U: Floats, mean: float) -> tuple[float, float]:

@@ -8,11 +8,19 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from infused._typing import Floats, Ints
 
-__all__ = ["BaseSelector", "how_many", "ranks"]
+__all__ = ["NUMBER_OF_FEATURES", "BaseSelector", "how_many", "ranks"]
+
+#: What ``n_features_to_select`` may be, for scikit-learn's validation of parameters.
+NUMBER_OF_FEATURES = [
+    Interval(Integral, 1, None, closed="left"),
+    Interval(Real, 0, 1, closed="neither"),
+    None,
+]
 
 
 class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types

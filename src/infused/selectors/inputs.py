@@ -13,7 +13,7 @@ from infused._runtime.memory import require
 from infused._typing import Array, Data, Floats
 from infused.graphs.validation import class_codes
 
-__all__ = ["TargetKind", "design_matrix", "resolve_kind", "target_matrix"]
+__all__ = ["TargetKind", "design_matrix", "mean_square", "resolve_kind", "target_matrix"]
 
 TargetKind: TypeAlias = Literal["onehot", "label", "real"]
 
@@ -36,6 +36,11 @@ def design_matrix(X: Data, standardize: bool, budget: int) -> Floats:
     F /= np.where(varies, length, 1.0)
     F[:, ~varies] = 0.0
     return F
+
+
+def mean_square(F: Floats) -> float:
+    """Mean squared length of the columns."""
+    return float((F * F).sum() / F.shape[1])
 
 
 def resolve_kind(y: Any, target: str) -> TargetKind:

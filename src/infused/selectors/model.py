@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from infused._typing import Floats, Ints
+from infused._typing import Array, Floats, Ints
 from infused.penalties.fusion import FusedChain, chain_edges, incidence
-from infused.penalties.quadratic import Ridge, Structural
-from infused.results import SolverResult, SplitState
-from infused.solvers.least_squares import LeastSquares
+from infused.penalties.quadratic import Quadratic, Structural
+from infused.penalties.rows import GroupNorms, RowGroups
+from infused.results import SolverResult
+from infused.solvers.coordinate_descent import coordinate_descent
+from infused.solvers.least_squares import LeastSquares, hessian_is_worth_forming
 from infused.solvers.proximal import proximal_gradient
 from infused.solvers.split_bregman import split_bregman
+from infused.solvers.working_set import split_bregman_on_working_set
 
 __all__ = ["Fit", "SparseModel"]
 
-FEW_FEATURES = 256  # below this the Hessian is always worth forming
+EPOCHS_PER_ITERATION = 10  # coordinate descent and proximal gradients take more, and cheaper, iterations
 
 
 @dataclass(frozen=True)
@@ -34,27 +38,39 @@ class Fit:
 
 @dataclass(frozen=True)
 class SparseModel:
-    """X, Y, the quadratic penalty, the edges, and how to solve.
+    """X, Y, the penalties, and how to solve.
 
     ``edges`` of None is the chain of whatever features there are: those that remain stay neighbours.
+    ``groups`` of None penalises every row by itself.
     """
 
     X: Floats
     Y: Floats
-    quadratic: Ridge | Structural
+    quadratic: Quadratic
     edges: Ints | None
     solver: str
     max_iter: int
     tol: float
+    groups: Array | None = None
 
     @property
     def n_features(self) -> int:
         """Columns of X."""
         return int(self.X.shape[1])
 
+    @cached_property
+    def smooth(self) -> LeastSquares:
+        """Everything but the norms; made once for all lambdas."""
+        return LeastSquares(self.X, self.Y, self.quadratic, dense=self._dense())
+
     def largest_lambda1(self) -> float:
         """The smallest lambda1 for which no feature is needed (without fusion)."""
-        return float(np.linalg.norm(self.X.T @ self.Y, axis=1).max(initial=0.0))
+        pull = self.X.T @ self.Y
+        if self.groups is None:
+            return float(np.linalg.norm(pull, axis=1).max(initial=0.0))
+        norms = GroupNorms(1.0, self.groups)
+        every = np.arange(len(norms.sizes))
+        return float((norms.lengths(pull) / norms.thresholds(every)).max(initial=0.0))
 
     def of(self, features: Ints) -> SparseModel:
         """The same model on some of the features."""
@@ -64,8 +80,13 @@ class SparseModel:
             position[features] = np.arange(len(features))
             moved = position[edges]
             edges = moved[(moved >= 0).all(axis=1)]
-        quadratic = self.quadratic.of(features) if isinstance(self.quadratic, Structural) else self.quadratic
-        return replace(self, X=np.ascontiguousarray(self.X[:, features]), quadratic=quadratic, edges=edges)
+        return replace(
+            self,
+            X=np.ascontiguousarray(self.X[:, features]),
+            quadratic=self.quadratic.of(features),
+            edges=edges,
+            groups=None if self.groups is None else self.groups[features],
+        )
 
     def fit(
         self,
@@ -73,41 +94,72 @@ class SparseModel:
         lambda2: float,
         *,
         tol: float | None = None,
-        start: SplitState | None = None,
+        start: SolverResult | None = None,
         stop_early: bool = True,
     ) -> Fit:
         """Solve for one pair of lambdas."""
         tol = self.tol if tol is None else tol
-        f = LeastSquares(self.X, self.Y, self.quadratic, dense=self._dense())
-        edges = chain_edges(self.n_features) if self.edges is None else self.edges
-        if stop_early and self._use_proximal(lambda2):
-            penalty = FusedChain(lambda1, lambda2)
-            result = proximal_gradient(f, penalty, max_iter=10 * self.max_iter, tol=tol)
+        f, many = self.smooth, EPOCHS_PER_ITERATION * self.max_iter
+        rows = RowGroups(lambda1) if self.groups is None else GroupNorms(lambda1, self.groups)
+        solver = self._choose(lambda2) if stop_early else "split-bregman"
+        if solver == "coordinate-descent":
+            result = coordinate_descent(f, rows, max_iter=many, tol=tol, start=start)
+        elif solver == "proximal":
+            result = proximal_gradient(f, FusedChain(lambda1, lambda2), max_iter=many, tol=tol)
         else:
-            C = incidence(edges if lambda2 > 0 else edges[:0], self.n_features)
-            result = split_bregman(
-                f, C, lambda1, lambda2, max_iter=self.max_iter, tol=tol, start=start, stop_early=stop_early
-            )
+            result = self._algorithm_1(rows, lambda2, tol, start, stop_early)
         residual = self.Y - self.X @ result.coef
         return Fit(result, np.asarray(np.linalg.norm(self.X.T @ residual, axis=1)))
 
+    def _algorithm_1(
+        self,
+        rows: RowGroups | GroupNorms,
+        lambda2: float,
+        tol: float,
+        start: SolverResult | None,
+        stop_early: bool,
+    ) -> SolverResult:
+        """On a working set where features are many more than samples, else on all of them at once."""
+        f, C = self.smooth, incidence(self._edges(lambda2), self.n_features)
+        if stop_early and self.groups is None and not self._dense():
+            return split_bregman_on_working_set(
+                f, rows, C, lambda2, max_iter=self.max_iter, tol=tol, start=start
+            )
+        state = start.state if start else None
+        return split_bregman(
+            f, rows, C, lambda2, max_iter=self.max_iter, tol=tol, start=state, stop_early=stop_early
+        )
+
+    def _edges(self, lambda2: float) -> Ints:
+        """The edges that are fused: none without a weight."""
+        edges = chain_edges(self.n_features) if self.edges is None else self.edges
+        return edges if lambda2 > 0 else edges[:0]
+
     def _dense(self) -> bool:
         """Whether the Hessian is formed: not when features are many more than samples."""
-        return self._published() or self.n_features <= max(len(self.X), FEW_FEATURES)
+        return self._published() or hessian_is_worth_forming(self.X)
 
-    def _use_proximal(self, lambda2: float) -> bool:
-        """One target on a chain has an exact proximal operator; the published term may not be convex."""
-        possible = self.Y.shape[1] == 1 and (self.edges is None or lambda2 == 0.0)
-        if self.solver == "proximal" and not possible:
+    def _choose(self, lambda2: float) -> str:
+        """The solver that was asked for, or the fastest that can solve this model."""
+        fused = len(self._edges(lambda2)) > 0
+        on_chain = self.Y.shape[1] == 1 and self.groups is None and (self.edges is None or not fused)
+        if self.solver == "proximal" and not on_chain:
             raise ValueError("solver='proximal' needs one target and fusion='chain' or 'none'.")
-        if self.solver == "auto":
-            return possible and not self._published() and not self._woodbury_is_cheaper()
-        return possible and self.solver == "proximal"
-
-    def _woodbury_is_cheaper(self) -> bool:
-        """With structure and few samples, a step of Algorithm 1 costs little and fewer are needed."""
-        return isinstance(self.quadratic, Structural) and self.n_features > 4 * len(self.X)
+        if self.solver == "coordinate-descent" and fused:
+            raise ValueError("solver='coordinate-descent' needs lambda2=0 or fusion='none'.")
+        if self.solver != "auto":
+            return self.solver
+        if self._published():
+            return "split-bregman"
+        if not fused:
+            # A step of Algorithm 1 is a product with an inverse: dearer, but with many targets and few
+            # features, where most of them stay in the model, so few steps are needed that it wins.
+            several_dense = self.Y.shape[1] > 1 and self._dense()
+            return "split-bregman" if several_dense else "coordinate-descent"
+        # With structure a gradient is a product with U, and Algorithm 1 needs it on a working set only.
+        cheap_steps = self._dense() or not isinstance(self.quadratic, Structural)
+        return "proximal" if on_chain and cheap_steps else "split-bregman"
 
     def _published(self) -> bool:
-        """Whether the structural term is the one that the paper prints."""
-        return isinstance(self.quadratic, Structural) and not self.quadratic.top
+        """Whether the structural term is the one that the paper prints, which may not be convex."""
+        return not self.quadratic.convex

@@ -103,7 +103,7 @@ def fit_path(model: SparseModel, grid: Floats, lambda2: float) -> list[Fit]:
     """One fit for each lambda1, each started where the last one ended."""
     fits: list[Fit] = []
     for lambda1 in grid:
-        fits.append(model.fit(float(lambda1), lambda2, start=fits[-1].result.state if fits else None))
+        fits.append(model.fit(float(lambda1), lambda2, start=fits[-1].result if fits else None))
     return fits
 
 

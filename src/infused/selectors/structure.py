@@ -9,6 +9,7 @@ import numpy as np
 from infused._typing import Array, Floats
 from infused.exceptions import UnboundedObjectiveError
 from infused.penalties.quadratic import Structural
+from infused.selectors.inputs import mean_square
 from infused.selectors.ranking import next_size
 from infused.solvers.limits import largest_lambda3
 
@@ -23,9 +24,9 @@ class PublishedTerm:
     limit: float
 
     @classmethod
-    def of(cls, F: Floats, U: Floats, lambda3: float, relative: bool) -> PublishedTerm:
+    def of(cls, F: Floats, U: Floats, lambda3: float, relative: bool, ridge: float = 0.0) -> PublishedTerm:
         """A relative lambda3 is a share of the limit; where the limit is zero, it is taken as it is."""
-        limit = largest_lambda3(F, U)
+        limit = largest_lambda3(F, U, ridge)
         share = relative and 0 < limit < np.inf
         return cls(Structural.published(U, lambda3 * limit if share else lambda3), limit)
 
@@ -53,11 +54,6 @@ def stable_term(F: Floats, U: Floats, lambda3: float, relative: bool) -> Structu
     term = Structural.convexified(U, 1.0)
     weight = lambda3 * mean_square(F) if relative else lambda3 * term.top
     return Structural(U, weight, term.mean, term.top, term.bottom)
-
-
-def mean_square(F: Floats) -> float:
-    """Mean squared length of the columns."""
-    return float((F * F).sum() / F.shape[1])
 
 
 def bytes_of_structure(n_features: int) -> int:

@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 
-from infused._typing import Floats
+from infused._typing import Floats, Ints
+from infused.penalties.quadratic import Quadratic
 
-__all__ = ["LeastSquares", "Quadratic"]
+__all__ = ["LeastSquares", "hessian_is_worth_forming"]
 
-
-class Quadratic(Protocol):
-    """tr(B' S B): what least squares asks of its penalty."""
-
-    @property
-    def curvature(self) -> float:
-        """The largest eigenvalue of 2 S."""
-        ...
-
-    def matrix(self, n_features: int) -> Floats:
-        """S, features x features."""
-        ...
-
-    def gradient(self, B: Floats) -> Floats:
-        """2 S B."""
-        ...
+FEW_FEATURES = 256  # below this the Hessian is always worth forming
+MOST_REMEMBERED = 4096  # features whose part of the Hessian is kept
 
 
 class LeastSquares:
@@ -43,7 +28,7 @@ class LeastSquares:
     """
 
     def __init__(self, X: Floats, Y: Floats, quadratic: Quadratic, dense: bool):
-        self.X = X
+        self.X, self.Y = X, Y
         self.quadratic = quadratic
         self.correlation: Floats = np.asarray(X.T @ Y)
         self.hessian: Floats | None = None
@@ -51,12 +36,19 @@ class LeastSquares:
         self._by_feature = X.T if dense else np.ascontiguousarray(X.T)  # a feature's values lie together
         if dense:
             self.hessian = np.asarray(X.T @ X + 2 * quadratic.matrix(X.shape[1]))
+        self._seen: Ints = np.empty(0, np.int64)
+        self._seen_block: Floats = np.empty((0, 0))
 
     @property
     def shape(self) -> tuple[int, int]:
         """(features, targets)."""
         n_features, n_targets = self.correlation.shape
         return n_features, n_targets
+
+    def of(self, features: Ints) -> LeastSquares:
+        """The same function of some of the features, all others at zero."""
+        X = np.ascontiguousarray(self.X[:, features])
+        return LeastSquares(X, self.Y, self.quadratic.of(features), dense=hessian_is_worth_forming(X))
 
     @property
     def largest_correlation(self) -> float:
@@ -73,7 +65,32 @@ class LeastSquares:
         fitted = self._by_feature[rows].T @ B[rows]
         return np.asarray(self._by_feature @ fitted - self.correlation + self.quadratic.gradient(B))
 
+    def block(self, features: Ints) -> Floats:
+        """The Hessian of some features; what was asked for before is remembered."""
+        if self.hessian is not None:
+            return self.hessian[np.ix_(features, features)]
+        new = np.setdiff1d(features, self._seen)
+        if len(self._seen) + len(new) > MOST_REMEMBERED:
+            return self._part(features, features)
+        if len(new):
+            cross, corner = self._part(self._seen, new), self._part(new, new)
+            self._seen_block = np.block([[self._seen_block, cross], [cross.T, corner]])
+            self._seen = np.concatenate([self._seen, new])
+        order = np.argsort(self._seen)
+        place = order[np.searchsorted(self._seen, features, sorter=order)]
+        return self._seen_block[np.ix_(place, place)]
+
+    def _part(self, rows: Ints, columns: Ints) -> Floats:
+        product = self._by_feature[rows] @ self._by_feature[columns].T
+        return np.asarray(product + 2 * self.quadratic.block(rows, columns))
+
     def value(self, B: Floats, gradient: Floats | None = None) -> float:
         """f(B), which is quadratic: its gradient at B, where known, gives it for nothing."""
         gradient = self.gradient(B) if gradient is None else gradient
         return self._half_norm + float((B * (gradient - self.correlation)).sum() / 2)
+
+
+def hessian_is_worth_forming(X: Floats) -> bool:
+    """Not when features are many more than samples: then products through X cost less."""
+    n_samples, n_features = X.shape
+    return bool(n_features <= max(n_samples, FEW_FEATURES))

@@ -21,12 +21,15 @@ __all__ = ["largest_lambda3"]
 SINGULAR = 1e-10  # eigenvalues of X'X below this share of the largest count as zero
 
 
-def largest_lambda3(X: Floats, U: Floats) -> float:
+def largest_lambda3(X: Floats, U: Floats, ridge: float = 0.0) -> float:
     """The largest admissible lambda3: zero when X has a null space on which U is positive.
 
-    It is 1 / (2 theta), theta the largest eigenvalue of U z = theta X'X z.
+    It is 1 / (2 theta), theta the largest eigenvalue of U z = theta X'X z. A term ``ridge |b|^2`` in the
+    objective adds 2 ridge to every eigenvalue of X'X, and then there is no null space.
     """
     n_samples, n_features = X.shape
+    if ridge > 0:
+        return _with_ridge(X, U, ridge)
     if n_features > n_samples:
         # More features than samples: the null space of X has dimension at least N - M, and U, whose diagonal
         # is positive and which is close to a positive constant, is not negative on all of it. One direction
@@ -53,6 +56,25 @@ def _by_eigenvalues(X: Floats, U: Floats) -> float:
             return 0.0
     root = vectors[:, ~null] / np.sqrt(values[~null])
     theta = _largest(root.T @ U @ root)
+    return 1 / (2 * theta) if theta > 0 else np.inf
+
+
+def _with_ridge(X: Floats, U: Floats, ridge: float) -> float:
+    """theta is the largest eigenvalue of K^-1/2 U K^-1/2, with K = X'X + 2 ridge, whose root comes from X."""
+    _, size, directions = np.linalg.svd(X, full_matrices=False)
+    elsewhere = 1 / np.sqrt(2 * ridge)
+    extra = 1 / np.sqrt(size**2 + 2 * ridge) - elsewhere
+
+    def root(b: Floats) -> Floats:
+        return np.asarray(elsewhere * b + directions.T @ (extra * (directions @ b)))
+
+    n = len(U)
+    operator = LinearOperator((n, n), lambda b: root(U @ root(b.ravel())), dtype=np.float64)
+    if n <= 64:
+        theta = float(np.linalg.eigvalsh(np.column_stack([operator @ e for e in np.eye(n)]))[-1])
+    else:
+        start = np.random.default_rng(0).normal(size=n)
+        theta = float(eigsh(operator, k=1, which="LA", v0=start, return_eigenvectors=False)[0])
     return 1 / (2 * theta) if theta > 0 else np.inf
 
 

@@ -57,7 +57,9 @@ def proximal_gradient(
                 reason, converged = f"the optimality conditions hold to {certificate:.1e}", True
                 break
     empty = np.empty(0)
-    return SolverResult(iterate.b, np.array(objective), empty, empty, k, converged, reason, certificate)
+    return SolverResult(
+        iterate.b, np.array(objective), empty, empty, k, converged, reason, certificate, iterate.gradient
+    )
 
 
 class _Iterate:

@@ -14,6 +14,8 @@ where p is not zero, and D is left to the Woodbury identity.
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -32,10 +34,23 @@ FIRST_MU = 0.5
 RELAXATION = 1.7
 
 
+class RowPenalty(Protocol):
+    """What takes the place of lambda1 sum_i |b_i|: that norm itself, or norms of groups of rows."""
+
+    @property
+    def weight(self) -> float: ...
+
+    def value(self, B: Floats) -> float: ...
+
+    def prox(self, B: Floats, step: float = 1.0) -> Floats: ...
+
+    def distance(self, B: Floats, G: Floats) -> Floats: ...
+
+
 def split_bregman(
     f: LeastSquares,
+    penalty: RowPenalty,
     C: sp.csr_array,
-    lambda1: float,
     lambda2: float,
     *,
     max_iter: int = 2000,
@@ -47,7 +62,7 @@ def split_bregman(
 
     ``stop_early=False`` runs all iterations with one mu, as published, whatever the conditions say.
     """
-    iteration = _Iteration(f, C, lambda1, lambda2, start)
+    iteration = _Iteration(f, penalty, C, lambda2, start)
     objective, primal, dual = [], [], []
     certificate, reason, converged = np.inf, f"the {max_iter} iterations ran out", False
     for k in range(1, max_iter + 1):
@@ -59,7 +74,7 @@ def split_bregman(
             reason = "the iterates left the range of floating point: the objective has no minimum"
             break
         if k % CHECK_EVERY == 0 or k == max_iter:
-            certificate = iteration.violation() / (lambda1 or f.largest_correlation)
+            certificate = iteration.violation() / (penalty.weight or f.largest_correlation)
             if stop_early and certificate <= tol:
                 reason, converged = f"the optimality conditions hold to {certificate:.1e}", True
                 break
@@ -74,6 +89,7 @@ def split_bregman(
         converged=converged,
         reason=reason,
         certificate=float(certificate),
+        gradient=iteration.gradient,
         state=SplitState(iteration.p, iteration.q, iteration.u, iteration.v, iteration.mu),
     )
 
@@ -82,10 +98,10 @@ class _Iteration:
     """The variables of Algorithm 1 and one step of it."""
 
     def __init__(
-        self, f: LeastSquares, C: sp.csr_array, lambda1: float, lambda2: float, start: SplitState | None
+        self, f: LeastSquares, first: RowPenalty, C: sp.csr_array, lambda2: float, start: SplitState | None
     ):
         self.f, self.C = f, C
-        self.first, self.second = RowGroups(lambda1), RowGroups(lambda2)
+        self.first, self.second = first, RowGroups(lambda2)
         if start is None:
             n_features, n_targets = f.shape
             zero, edges = np.zeros((n_features, n_targets)), np.zeros((C.shape[0], n_targets))

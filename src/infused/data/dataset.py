@@ -1,0 +1,112 @@
+"""Data ready for a selector: X, y, the names, and where they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from infused._typing import Array, Data
+from infused.data.content import GridOrder, Task
+from infused.data.errors import DataError, count, listed, quoted
+from infused.data.fingerprint import fingerprint
+
+__all__ = ["Dataset"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """Samples x features with a target, all finite numbers, every feature with a name of its own.
+
+    Examples
+    --------
+    >>> from infused.data import load_data
+    >>> digits = load_data("digits")
+    >>> print(digits.describe())
+    digits: 1,797 samples x 64 features, 10 classes in 'digit'
+    >>> digits.take(["pixel_3_5", "pixel_2_2"]).X.shape
+    (1797, 2)
+    """
+
+    name: str
+    X: Data
+    """float64, samples x features: an ndarray or a CSR array."""
+    y: Array
+    """One value per sample: texts or int64 for classes, float64 for real targets (2-D for several)."""
+    feature_names: tuple[str, ...]
+    target_name: str
+    task: Task
+    source: str
+    """What `load_data` was given to find them."""
+    grid_shape: tuple[int, int] | None = None
+    """Rows and columns of the picture whose pixels are the features."""
+    grid_order: GridOrder = "rows"
+    """Whether the features list the pixels row by row or column by column."""
+    notes: tuple[str, ...] = ()
+    """What was left out, filled or taken for granted, a sentence each."""
+
+    @property
+    def n_samples(self) -> int:
+        """The number of rows of X."""
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns of X."""
+        return int(self.X.shape[1])
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 over the values of X and y and the feature names, in their order; computed on demand.
+
+        The same data have the same fingerprint in every file format and on every machine.
+        """
+        return fingerprint(self.X, self.y, self.feature_names)
+
+    def describe(self) -> str:
+        """One line for a person."""
+        size = f"{count(self.n_samples, 'sample')} x {count(self.n_features, 'feature')}"
+        if not isinstance(self.X, np.ndarray):
+            size += f" (sparse, {self.X.nnz / (self.n_samples * self.n_features):.1%} non-zero)"
+        if self.task == "classification":
+            goal = f"{count(len(np.unique(self.y)), 'class')} in {quoted(self.target_name)}"
+        else:
+            several = f"{self.y.shape[1]} " if self.y.ndim == 2 else ""
+            goal = f"{several}real target{'s' if several else ''} {quoted(self.target_name)}"
+        return f"{self.name}: {size}, {goal}"
+
+    def __repr__(self) -> str:
+        return f"<Dataset {self.describe()}>"
+
+    def take(self, features: Iterable[str | int]) -> Dataset:
+        """The same samples with these features alone, in the order given.
+
+        By name, by position, or as a mask with one entry for each feature.
+        """
+        positions = self._positions(list(features))
+        names = tuple(self.feature_names[j] for j in positions)
+        return replace(self, X=self.X[:, positions], feature_names=names, grid_shape=None)
+
+    def _positions(self, features: list[str | int]) -> list[int]:
+        if len(features) == self.n_features and all(isinstance(f, bool | np.bool_) for f in features):
+            features = list(np.flatnonzero(features))
+        if not features:
+            raise DataError(f"no features to take from {quoted(self.name)}")
+        where = {name: j for j, name in enumerate(self.feature_names)}
+        absent = [f for f in features if isinstance(f, str) and f not in where]
+        if absent:
+            have = "has" if len(absent) == 1 else "have"
+            raise DataError(
+                f"{count(len(absent), 'feature')} {have} no column in {quoted(self.name)}: {listed(absent)}"
+            )
+        positions = [where[f] if isinstance(f, str) else int(f) for f in features]
+        outside = [j for j in positions if not 0 <= j < self.n_features]
+        if outside:
+            raise DataError(
+                f"{quoted(self.name)} has features 0 to {self.n_features - 1}, but not {listed(outside)}"
+            )
+        if len(set(positions)) < len(positions):
+            raise DataError(f"a feature is taken twice from {quoted(self.name)}")
+        return positions

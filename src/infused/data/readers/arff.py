@@ -1,0 +1,156 @@
+"""ARFF, the format of Weka and of many collections of data: a header with types, then rows.
+
+SciPy's reader takes neither text attributes nor names outside ASCII and goes row by row, so only the header
+is read here and the rows go to pyarrow.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from infused.data.content import ReadOptions, Table
+from infused.data.dialect import NUMBER, codec, not_decodable
+from infused.data.errors import DataError, listed, quoted, reason
+from infused.data.readers.delimited import block_size
+from infused.data.registry import reader
+
+__all__ = ["read_arff"]
+
+NUMERIC = ("numeric", "real", "integer")
+TEXTUAL = ("string", "date")
+
+DATA = re.compile(rb"^[ \t]*@data\b[^\n]*$", re.IGNORECASE | re.MULTILINE)
+COMMENT = re.compile(rb"^[ \t]*%[^\n]*\n?", re.MULTILINE)
+ATTRIBUTE = re.compile(
+    r"""@attribute\s+(?P<name>'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^\s{]+)\s*(?P<type>\{.*\}|\S.*)""",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A column that the header declares."""
+
+    name: str
+    numeric: bool
+    levels: tuple[str, ...] = ()
+    """The values that a nominal attribute may take."""
+
+
+@reader(".arff", title="ARFF table (Weka)", options=("target", "encoding"))
+def read_arff(path: Path, options: ReadOptions) -> Table:
+    """Numeric, nominal and text attributes; a nominal one whose values are all numbers is read as numbers."""
+    content = path.read_bytes()
+    start = DATA.search(content)
+    if start is None:
+        raise DataError(f"{quoted(path)} has no @data line, so it is not ARFF or it is cut short")
+    try:
+        header = content[: start.start()].decode(codec(options.encoding))
+        body = content[start.end() :].lstrip(b"\r\n")
+        columns = _parse(path, _attributes(path, header), COMMENT.sub(b"", body), options)
+    except UnicodeError as error:
+        raise not_decodable(path, options.encoding, error) from error
+    return Table(columns)
+
+
+def _attributes(path: Path, header: str) -> list[Attribute]:
+    attributes = []
+    for number, line in enumerate(header.splitlines(), start=1):
+        text = line.strip()
+        if not text.lower().startswith("@attribute"):
+            continue
+        match = ATTRIBUTE.fullmatch(text)
+        if match is None:
+            raise DataError(f"line {number} of {quoted(path)} is no ARFF attribute: {quoted(text)}")
+        attributes.append(_attribute(_unquoted(match["name"]), match["type"].strip()))
+    if not attributes:
+        raise DataError(f"{quoted(path)} declares no @attribute")
+    return attributes
+
+
+def _attribute(name: str, declared: str) -> Attribute:
+    if declared.startswith("{"):
+        quote = '"' if '"' in declared and "'" not in declared else "'"
+        values = csv.reader([declared[1:-1]], quotechar=quote, escapechar="\\", skipinitialspace=True)
+        return Attribute(name, False, tuple(value.strip() for value in next(values, [])))
+    word = declared.split()[0].lower()
+    if word not in (*NUMERIC, *TEXTUAL):
+        raise DataError(
+            f"the ARFF attribute {quoted(name)} has the type {quoted(word)}, which is not supported"
+        )
+    return Attribute(name, word in NUMERIC)
+
+
+def _unquoted(name: str) -> str:
+    if name[0] in "'\"" and name[-1] == name[0] and len(name) > 1:
+        return re.sub(r"\\(.)", r"\1", name[1:-1])
+    return name
+
+
+def _parse(path: Path, attributes: list[Attribute], body: bytes, options: ReadOptions) -> Any:
+    """The rows as a pyarrow table; columns go by number, as names may repeat."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    if body.lstrip().startswith(b"{"):
+        raise DataError(
+            f"{quoted(path)} is sparse ARFF, which is not supported: convert it to svmlight or .mat"
+        )
+    if not body.strip():
+        raise DataError(f"{quoted(path)} has a header and no rows")
+    numbers = [str(j) for j in range(len(attributes))]
+    types = {j: pa.float64() if a.numeric else pa.string() for j, a in zip(numbers, attributes, strict=True)}
+    size = block_size(max(len(line) for line in body[: 1 << 22].splitlines()))
+    try:
+        table = arrow_csv.read_csv(
+            pa.BufferReader(body),
+            read_options=arrow_csv.ReadOptions(
+                column_names=numbers, block_size=size, encoding=options.encoding or "utf8"
+            ),
+            parse_options=arrow_csv.ParseOptions(quote_char=_quote(body), escape_char="\\"),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=types, null_values=["?", " ?", "? "], strings_can_be_null=True
+            ),
+        )
+    except pa.ArrowInvalid as error:
+        raise DataError(_explained(path, attributes, error)) from error
+    columns = [_typed(table.column(j), attribute) for j, attribute in enumerate(attributes)]
+    return pa.table(columns, names=[attribute.name for attribute in attributes])
+
+
+def _quote(body: bytes) -> str:
+    return '"' if body.count(b'"') > body.count(b"'") else "'"
+
+
+def _explained(path: Path, attributes: list[Attribute], error: Exception) -> str:
+    """pyarrow tells a column by its number; a reader of the message knows it by its name."""
+    found = re.search(r"column #(\d+): .*invalid value '(.*)'", str(error))
+    if found is None:
+        return f"{quoted(path)} has a row that does not fit its {len(attributes)} attributes: {reason(error)}"
+    name = attributes[int(found[1])].name
+    return (
+        f"the attribute {quoted(name)} of {quoted(path)} is declared as numbers, but holds {quoted(found[2])}"
+    )
+
+
+def _typed(column: Any, attribute: Attribute) -> Any:
+    import pyarrow as pa
+    from pyarrow import compute
+
+    if attribute.numeric:
+        return column
+    column = compute.utf8_trim_whitespace(column)
+    if not attribute.levels:
+        return column
+    unknown = [
+        value for value in compute.unique(column).to_pylist() if value not in (None, *attribute.levels)
+    ]
+    if unknown:
+        raise DataError(
+            f"the attribute {quoted(attribute.name)} holds {listed(unknown)}, which it does not declare"
+        )
+    return compute.cast(column, pa.float64()) if all(map(NUMBER.fullmatch, attribute.levels)) else column

@@ -1,0 +1,155 @@
+"""Features as small integers: equal-frequency bins, and values that are few as they are.
+
+A discrete feature keeps its values: one with at most ``n_bins`` of them, or with at most 32 of which each has
+five samples or more on average. Otherwise a value that holds an equal share
+of the samples has a bin of its own (the zeros of a count, say), and the others share the remaining bins.
+Equal values are always in one bin, and an increasing transform of a feature changes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.multiclass import type_of_target
+
+from infused._kernels.binning import dense_codes, sparse_codes
+from infused._runtime.threads import Workers, spans, workers
+from infused._typing import Array, Data, Ints
+from infused.graphs.validation import Target, class_codes, resolve_target
+
+__all__ = ["MAX_BINS", "Codes", "DenseCodes", "SparseCodes", "discretize", "target_codes"]
+
+MAX_BINS = 256  # a code is one byte
+BLOCK = 2**18  # entries of X that are sorted at a time: 2 MB
+
+
+@dataclass(frozen=True)
+class DenseCodes:
+    """The code of every sample, one row per feature."""
+
+    codes: Array
+    """features x samples, uint8."""
+    n_codes: Ints
+    """Codes of each feature: 0 .. n_codes - 1, all of which occur."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(features, samples)."""
+        n_features, n_samples = self.codes.shape
+        return n_features, n_samples
+
+    @property
+    def n_stored(self) -> int:
+        """Entries that are stored."""
+        return self.codes.size
+
+
+@dataclass(frozen=True)
+class SparseCodes:
+    """One code that a feature has by default, and the samples that have another."""
+
+    base: Array
+    """The default of each feature, uint8."""
+    indptr: Ints
+    """Where the entries of each feature start, as in CSC."""
+    samples: Array
+    """The samples that differ."""
+    codes: Array
+    """Their codes, uint8."""
+    n_codes: Ints
+    n_samples: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(features, samples)."""
+        return len(self.base), self.n_samples
+
+    @property
+    def n_stored(self) -> int:
+        """Entries that are stored."""
+        return len(self.codes)
+
+    def row(self, feature: int) -> Array:
+        """The code of every sample."""
+        own = slice(self.indptr[feature], self.indptr[feature + 1])
+        codes = np.full(self.n_samples, self.base[feature])
+        codes[self.samples[own]] = self.codes[own]
+        return codes
+
+    @classmethod
+    def from_dense(cls, dense: DenseCodes) -> SparseCodes:
+        """Store every sample, so that no default is left."""
+        n_features, n_samples = dense.shape
+        base = np.zeros(n_features, np.uint8)
+        indptr = np.arange(n_features + 1, dtype=np.int64) * n_samples
+        samples = np.tile(np.arange(n_samples, dtype=np.int32), n_features)
+        return cls(base, indptr, samples, dense.codes.ravel(), dense.n_codes, n_samples)
+
+
+Codes = DenseCodes | SparseCodes
+
+
+def discretize(X: Data, n_bins: int = 5, n_jobs: int | None = None) -> Codes:
+    """The codes of every feature: sparse when X is.
+
+    Parameters
+    ----------
+    X : array or sparse array of shape (n_samples, n_features)
+        Finite numbers. Only the entries that are not zero are looked at when X is sparse; the codes are
+        those of the dense array.
+    n_bins : int
+        At least 2, at most 256.
+    n_jobs : int, optional
+        Threads; -1 for every core.
+    """
+    if not 2 <= n_bins <= MAX_BINS:
+        raise ValueError(f"n_bins must be between 2 and {MAX_BINS}, got {n_bins}.")
+    with workers(n_jobs) as pool:
+        return _discretize_sparse(X, n_bins) if sp.issparse(X) else _discretize_dense(X, n_bins, pool)
+
+
+def target_codes(X: Data, y: Any, *, target: Target = "auto", n_bins: int = 5) -> Ints:
+    """The class of each sample as 0 .. C-1; real values are binned as features are."""
+    if target == "auto":
+        type_of_target(y, input_name="y", raise_unknown=True)
+    values, classes = resolve_target(X, y, target)
+    if classes:
+        return class_codes(values)[0]
+    codes: Ints = _discretize_dense(values[:, None], n_bins, Workers(None)).codes[0].astype(np.int64)
+    return codes
+
+
+def _discretize_dense(X: Array, n_bins: int, pool: Workers) -> DenseCodes:
+    n_samples, n_features = X.shape
+    codes = np.empty((n_features, n_samples), np.uint8)
+    n_codes = np.empty(n_features, np.int64)
+
+    def run(span: slice) -> None:
+        columns = np.ascontiguousarray(X[:, span].T, dtype=np.float64)
+        dense_codes(columns, np.sort(columns, axis=1), n_bins, codes[span], n_codes[span])
+
+    pool.run(run, spans(n_features, max(1, BLOCK // n_samples)))
+    return DenseCodes(codes, n_codes)
+
+
+def _discretize_sparse(X: Data, n_bins: int) -> SparseCodes:
+    csc = sp.csc_array(X, dtype=np.float64, copy=True)
+    csc.sum_duplicates()
+    csc.eliminate_zeros()
+    n_samples, n_features = csc.shape
+    indptr = csc.indptr.astype(np.int64)
+    codes, base = np.empty(csc.nnz, np.uint8), np.empty(n_features, np.uint8)
+    n_codes = np.empty(n_features, np.int64)
+    ordered = csc.data.copy()
+    for start, stop in pairwise(indptr):
+        ordered[start:stop].sort()
+    sparse_codes(indptr, csc.data, ordered, n_samples, n_bins, codes, base, n_codes)
+    owners = np.repeat(np.arange(n_features), np.diff(indptr))
+    differs = codes != base[owners]
+    np.cumsum(np.bincount(owners[differs], minlength=n_features), out=indptr[1:])
+    samples = csc.indices[differs].astype(np.int32)
+    return SparseCodes(base, indptr, samples, codes[differs], n_codes, n_samples)

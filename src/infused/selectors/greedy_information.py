@@ -1,0 +1,132 @@
+"""Greedy forward selection by mutual information: what MIFS, MRMR and JMIM share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import validate_data
+
+from infused._runtime.threads import workers
+from infused._typing import Floats, Ints
+from infused.graphs.validation import Target
+from infused.information.discrete import MAX_BINS, discretize, target_codes
+from infused.information.mutual import MutualInformation
+from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, how_many
+
+__all__ = ["InformationFilter"]
+
+TIE = 1e-10  # criteria closer than this, relative to the larger where that is above one, are equal
+WORTH_COUNTING = 0.75  # when fewer of the counted features are still candidates, the others are dropped
+
+
+class InformationFilter(BaseSelector):
+    """Take the feature with the best criterion, given those taken before, until there are enough.
+
+    The first feature is the most informative about y. Every other step compares all features that are left
+    with the feature taken last, and with no other: k of N features cost k N comparisons.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_features_to_select": NUMBER_OF_FEATURES,
+        "n_bins": [Interval(Integral, 2, MAX_BINS, closed="both")],
+        "target": [StrOptions({"auto", "classes", "real"})],
+        "n_jobs": [Integral, None],
+    }
+
+    n_features_to_select: int | float | None
+    n_bins: int
+    target: Target
+    n_jobs: int | None
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]  # scikit-learn's
+    def fit(self, X: Any, y: Any) -> Self:
+        """Rank and select the features of X for the target y.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+            Class labels of any kind, or real values.
+        """
+        self._check_one_target(y)
+        X, y = validate_data(self, X, y, accept_sparse=["csr", "csc"], ensure_min_samples=2)
+        n_features = X.shape[1]
+        k = how_many(self.n_features_to_select, n_features) or max(1, n_features // 2)
+        y_codes = target_codes(X, y, target=self.target, n_bins=self.n_bins)
+        codes = discretize(X, self.n_bins, self.n_jobs)
+        with workers(self.n_jobs) as pool:
+            information = MutualInformation.build(codes, y_codes, pool)
+            self.relevance_ = information.with_target()
+            order, self.criterion_ = self._select(information, self.relevance_, k)
+        self.ranking_ = np.empty(n_features, np.int64)
+        self.ranking_[order] = np.arange(1, n_features + 1)
+        self.scores_ = (n_features + 1.0) - self.ranking_
+        self.support_ = self.ranking_ <= k
+        return self
+
+    def _pairs(self, information: MutualInformation, s: int) -> Floats:
+        """What feature s has with each of the others."""
+        return information.with_feature(s)
+
+    def _join(self, before: Floats, pairs: Floats) -> Floats:
+        """Pairs with all features taken so far, from those with all but the last and those with the last."""
+        return before + pairs
+
+    @abstractmethod
+    def _criterion(self, relevance: Floats, joined: Floats, n_taken: int) -> Floats:
+        """What the next feature should have most of."""
+
+    def _select(self, information: MutualInformation, relevance: Floats, k: int) -> tuple[Ints, Floats]:
+        """All features from the best to the worst, and the criterion of each when it was last compared."""
+        values, joined = relevance, None
+        criterion = relevance.copy()
+        free = np.ones(len(relevance), dtype=bool)
+        taken: list[int] = []
+        while True:
+            candidates = np.flatnonzero(free)
+            criterion[candidates] = values[candidates]
+            s = best(candidates, values, relevance)
+            taken.append(s)
+            free[s] = False
+            if len(taken) == k:
+                break
+            if len(candidates) < WORTH_COUNTING * len(information.counter.features):
+                information = information.of(candidates)
+            pairs = self._pairs(information, s)
+            joined = pairs if joined is None else self._join(joined, pairs)
+            values = self._criterion(relevance, joined, len(taken))
+        rest = np.flatnonzero(free)
+        behind = np.lexsort((levels(relevance[rest]), levels(values[rest])))
+        return np.concatenate([np.array(taken), rest[behind]]), criterion
+
+    def _check_one_target(self, y: Any) -> None:
+        shape = np.asarray(y).shape
+        if len(shape) > 1 and shape[1] > 1:
+            name = type(self).__name__
+            raise ValueError(
+                f"{name} takes one target, but y has {shape[1]} columns: fit one {name} for each."
+            )
+
+
+def best(candidates: Ints, values: Floats, relevance: Floats) -> int:
+    """The candidate with the largest value; of equal ones the most relevant, of those the first."""
+    for numbers in (values, relevance):
+        own = numbers[candidates]
+        largest = own.max()
+        candidates = candidates[own >= largest - TIE * max(1.0, abs(largest))]
+    return int(candidates[0])
+
+
+def levels(values: Floats) -> Ints:
+    """0 for the largest values, 1 for the next, and so on; neighbours that are tied are on one level."""
+    order = np.argsort(-values, kind="stable")
+    ordered = values[order]
+    apart = ordered[:-1] - ordered[1:] > TIE * np.maximum(1.0, np.abs(ordered[:-1]))
+    result = np.zeros(len(values), np.int64)
+    result[order[1:]] = np.cumsum(apart)
+    return result

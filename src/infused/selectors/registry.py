@@ -1,0 +1,160 @@
+"""Selectors by id: ours, and those that other packages register.
+
+A package adds its own through an entry point of the group ``infused.selectors``: its name is the id, its
+value a class (or function) that takes ``n_features_to_select`` and further options by keyword and returns a
+scikit-learn selector.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+__all__ = ["ENTRY_POINTS", "SelectorInfo", "available_selectors", "make_selector", "selector_info"]
+
+ENTRY_POINTS = "infused.selectors"
+
+
+@dataclass(frozen=True)
+class SelectorInfo:
+    """One entry of the registry."""
+
+    id: str
+    where: str
+    """Module and name of the constructor."""
+    summary: str
+    """What it does, in a line."""
+    reference: str = ""
+    """Where it was published."""
+    regression: bool = True
+    """Whether it takes real targets."""
+    in_paper: bool = False
+    """Whether the tables of the InFusedLasso paper have it."""
+
+    def load(self) -> Any:
+        """The constructor."""
+        module, _, name = self.where.partition(":")
+        return getattr(import_module(module), name)
+
+
+def _ours(id: str, where: str, summary: str, reference: str = "", **more: Any) -> SelectorInfo:
+    return SelectorInfo(id, f"infused.selectors.{where}", summary, reference, **more)
+
+
+_OURS = (
+    _ours(
+        "infused-lasso",
+        "infused_lasso:InFusedLasso",
+        "fused lasso with structural information",
+        "Bai et al., Fused Lasso for Feature Selection using Structural Information",
+        in_paper=True,
+    ),
+    _ours(
+        "in-elastic-net",
+        "in_elastic_net:InElasticNet",
+        "elastic net with structural information",
+        "Cui et al. 2019",
+        in_paper=True,
+    ),
+    _ours(
+        "in-lasso",
+        "in_lasso:InLasso",
+        "lasso with the information of pairs of features",
+        "Zhang et al. 2017",
+        in_paper=True,
+    ),
+    _ours("lasso", "lasso:Lasso", "lasso (multi-task for classes)", "Tibshirani 1996", in_paper=True),
+    _ours("ulasso", "ulasso:ULasso", "uncorrelated lasso", "Chen et al. 2013", in_paper=True),
+    _ours("fused-lasso", "fused:FusedLasso", "fused lasso", "Tibshirani et al. 2005", in_paper=True),
+    _ours(
+        "group-lasso",
+        "group_lasso:GroupLasso",
+        "supervised group lasso on clusters of features",
+        "Ma, Song, Huang 2007",
+        in_paper=True,
+    ),
+    _ours(
+        "greedy-forward", "greedy_forward:GreedyForward", "forward selection by least squares", "Miller 2002"
+    ),
+    _ours("mifs", "mifs:MIFS", "mutual information less redundancy", "Battiti 1994"),
+    _ours("mrmr", "mrmr:MRMR", "maximum relevance, minimum redundancy", "Peng, Long, Ding 2005"),
+    _ours("jmim", "jmim:JMIM", "joint mutual information maximisation", "Bennasar, Hicks, Setchi 2015"),
+    _ours("random", "scikit_learn:RandomSelector", "features at random"),
+    _ours("anova", "scikit_learn:AnovaSelector", "F value of each feature"),
+    _ours(
+        "mutual-info",
+        "scikit_learn:MutualInformationSelector",
+        "mutual information of each feature (nearest neighbours)",
+        "Kraskov et al. 2004, Ross 2014",
+    ),
+    _ours(
+        "l1-logistic",
+        "scikit_learn:L1LogisticSelector",
+        "logistic regression with an l1 penalty",
+        "Fan et al. 2008",
+        regression=False,
+    ),
+    _ours(
+        "random-forest",
+        "scikit_learn:RandomForestSelector",
+        "impurity importance in a random forest",
+        "Breiman 2001",
+    ),
+)
+
+
+def available_selectors() -> list[str]:
+    """The ids that :func:`make_selector` takes: ours first, then those of other packages by name.
+
+    >>> from infused import available_selectors
+    >>> available_selectors()[:3]
+    ['infused-lasso', 'in-elastic-net', 'in-lasso']
+    """
+    return list(_registry())
+
+
+def selector_info(id: str) -> SelectorInfo:
+    """What the registry knows of one selector.
+
+    >>> from infused.selectors.registry import selector_info
+    >>> selector_info("mrmr").summary
+    'maximum relevance, minimum redundancy'
+    """
+    registry = _registry()
+    if id not in registry:
+        close = get_close_matches(id, registry, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(registry)}."
+        raise ValueError(f"There is no selector {id!r}: {hint}")
+    return registry[id]
+
+
+def make_selector(id: str, **parameters: Any) -> Any:
+    """A selector by its id, with good defaults for whatever is not given.
+
+    >>> from infused import make_selector
+    >>> make_selector("mrmr", n_features_to_select=50)
+    MRMR(n_features_to_select=50)
+    """
+    make = selector_info(id).load()
+    try:
+        return make(**parameters)
+    except TypeError as error:
+        raise ValueError(f"{id} does not take these parameters: {error}") from error
+
+
+@cache
+def _registry() -> dict[str, SelectorInfo]:
+    """All selectors; an id of ours cannot be taken by another package."""
+    registry = {info.id: info for info in _OURS}
+    for entry in sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name):
+        registry.setdefault(entry.name, _theirs(entry))
+    return registry
+
+
+def _theirs(entry: EntryPoint) -> SelectorInfo:
+    package = entry.dist.name if entry.dist else entry.module
+    return SelectorInfo(entry.name, entry.value, f"from the package {package}")

@@ -1,0 +1,126 @@
+r"""Coordinate descent on a working set.
+
+.. math::
+
+    \min_B f(B) + \lambda \sum_g w_g |B_g|
+
+over groups of features (of one feature each, for the lasso). At most optima few groups are not zero, so the
+problem is solved on a working set: those that are not zero and those that violate the optimality conditions
+most. Inside, everything is a small quadratic problem with the Hessian of the working set, so an update costs
+as many operations as there are features in it, whatever the number of samples. Outside, one gradient tells
+which groups to add, and certifies the end.
+
+Working sets as in Celer (Massias, Gramfort, Salmon 2018) and skglm (Bertrand et al. 2022); those update the
+residual, of the length of a sample, where this updates the gradient of the working set.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Protocol
+
+import numpy as np
+
+from infused._kernels.coordinate_descent import descend
+from infused._typing import Floats, Ints
+from infused.results import SolverResult
+from infused.solvers.least_squares import LeastSquares
+
+__all__ = ["coordinate_descent"]
+
+FIRST_SIZE = 10  # groups in the first working set
+INNER = 0.3  # how much more precise a working set is solved than the whole problem has come
+MOST_ROUNDS = 200
+
+
+class BlockPenalty(Protocol):
+    """A weighted sum of the lengths of groups of rows."""
+
+    @property
+    def weight(self) -> float: ...
+
+    def value(self, B: Floats) -> float: ...
+
+    def lengths(self, B: Floats) -> Floats:
+        """Of each group."""
+        ...
+
+    def distance(self, B: Floats, G: Floats) -> Floats:
+        """How far each group of -G is from the subdifferential at B."""
+        ...
+
+    def members(self, groups: Ints) -> tuple[Ints, Ints]:
+        """The features of some groups, one group after the other, and where each begins; then the end."""
+        ...
+
+    def thresholds(self, groups: Ints) -> Floats:
+        """The weight of each of some groups."""
+        ...
+
+
+def coordinate_descent(
+    f: LeastSquares,
+    penalty: BlockPenalty,
+    *,
+    max_iter: int = 20_000,
+    tol: float = 1e-4,
+    start: SolverResult | None = None,
+) -> SolverResult:
+    """Minimise f + penalty, until the optimality conditions hold to ``tol`` relative to lambda."""
+    B, gradient = np.zeros(f.shape), -f.correlation
+    if start is not None:
+        B, gradient = start.coef.copy(), start.gradient
+    scale = penalty.weight or f.largest_correlation
+    objective: list[float] = []
+    n_iter, size, reason, converged = 0, FIRST_SIZE, f"the {max_iter} iterations ran out", False
+    for _ in range(MOST_ROUNDS):
+        objective.append(f.value(B, gradient) + penalty.value(B))
+        violation = penalty.distance(B, gradient)
+        certificate = float(violation.max(initial=0.0)) / scale
+        if certificate <= tol:
+            reason, converged = f"the optimality conditions hold to {certificate:.1e}", True
+            break
+        if n_iter >= max_iter:
+            break
+        groups = _working_set(penalty, B, violation, size)
+        size = max(size, 2 * len(groups))
+        n_iter += _solve(f, penalty, B, groups, INNER * tol * scale, max_iter - n_iter)
+        gradient = f.gradient(B)
+    empty = np.empty(0)
+    return SolverResult(
+        B, np.array(objective), empty, empty, n_iter, converged, reason, certificate, gradient
+    )
+
+
+def _working_set(penalty: BlockPenalty, B: Floats, violation: Floats, size: int) -> Ints:
+    """The groups that are not zero, and as many again of those that should not be."""
+    active = penalty.lengths(B) > 0
+    room = max(size, 2 * int(active.sum())) - int(active.sum())
+    wanted = np.where(active, 0.0, violation)
+    chosen = np.argsort(-wanted, kind="stable")[:room]
+    active[chosen[wanted[chosen] > 0]] = True
+    return np.flatnonzero(active)
+
+
+def _solve(
+    f: LeastSquares, penalty: BlockPenalty, B: Floats, groups: Ints, tol: float, max_epochs: int
+) -> int:
+    """Minimise over the features of some groups, in place; returns the epochs taken."""
+    features, starts = penalty.members(groups)
+    H = np.ascontiguousarray(f.block(features))
+    inside = np.ascontiguousarray(B[features].T)
+    # All other features are at zero, so their part of the gradient is empty.
+    C = np.ascontiguousarray(f.correlation[features].T)
+    epochs = int(
+        descend(H, C, inside, starts, _curvatures(H, starts), penalty.thresholds(groups), tol, max_epochs)
+    )
+    B[features] = inside.T
+    return epochs
+
+
+def _curvatures(H: Floats, starts: Ints) -> Floats:
+    """The largest eigenvalue of each diagonal block."""
+    if len(starts) == len(H) + 1:
+        return np.ascontiguousarray(np.diagonal(H))
+    parts = [H[first:last, first:last] for first, last in pairwise(starts)]
+    return np.array([part[0, 0] if len(part) == 1 else np.linalg.eigvalsh(part)[-1] for part in parts])

@@ -1,0 +1,278 @@
+"""Text tables as people write them, and what is done with their columns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.io
+import scipy.sparse as sp
+
+from infused.data import DataError, load_data
+
+X = np.array([[1.5, -2.0], [0.25, 1e-7], [3.0, 4.0], [-1.0, 0.5]])
+
+
+def write(path, content, encoding="utf-8"):
+    path.write_bytes(content.encode(encoding))
+    return path
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|", " "])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_separator_and_line_ends_are_found_out(tmp_path, separator, end):
+    rows = [["first", "second", "kind"]] + [
+        [*map(repr, row.tolist()), "xy"[j % 2]] for j, row in enumerate(X)
+    ]
+    path = write(tmp_path / "t.csv", end.join(separator.join(row) for row in rows) + end)
+    data = load_data(path, target="kind")
+    np.testing.assert_array_equal(data.X, X)
+    assert data.feature_names == ("first", "second")
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+def test_decimal_commas(tmp_path, separator):
+    path = write(tmp_path / "t.csv", "a;b;kind\n1,5;2;x\n-0,25;3,125;y\n4;5;x\n".replace(";", separator))
+    data = load_data(path, target="kind")
+    np.testing.assert_array_equal(data.X, [[1.5, 2], [-0.25, 3.125], [4, 5]])
+    assert "numbers were read with decimal commas" in data.notes
+
+
+def test_commas_in_texts_are_no_decimal_signs_beside_points(tmp_path):
+    path = write(tmp_path / "t.csv", "a;b;kind\n1.5;2;1,2\n0.25;3;2,3\n4;5;1,2\n")
+    np.testing.assert_array_equal(load_data(path, target="kind").X, [[1.5, 2], [0.25, 3], [4, 5]])
+
+
+@pytest.mark.parametrize("spelling", ["\t", "\\t", "tab", "Tab"])
+def test_separator_can_be_spelled(tmp_path, spelling):
+    path = write(tmp_path / "t.csv", "a,b\tc\tkind\n1\t2\tx\n3\t5\ty\n4\t5\tx\n")
+    assert load_data(path, target="kind", separator=spelling).feature_names == ("a,b", "c")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16", "cp1252"])
+def test_encodings(tmp_path, encoding):
+    path = write(tmp_path / "t.csv", "größe,kind\n1.5,süß\n2.5,bitter\n9.5,süß\n", encoding)
+    asked = {} if encoding.startswith("utf-8") else {"encoding": encoding}
+    data = load_data(path, target="kind", **asked)
+    assert data.feature_names == ("größe",)
+    assert data.y.tolist() == ["süß", "bitter", "süß"]
+
+
+def test_no_header(tmp_path):
+    path = write(tmp_path / "t.csv", "5.1,3.5,x\n4.9,3.0,y\n4.7,3.2,x\n")
+    data = load_data(path, target=-1, header=False)
+    assert data.feature_names == ("column_0", "column_1") and data.target_name == "column_2"
+    assert data.n_samples == 3
+
+
+@pytest.mark.parametrize("names", ["0,1,2", "1,2,3", "400.5,401,402.25,403,404,405.5", "9,8,7,6.5,5,4,3"])
+def test_numbers_can_be_names(tmp_path, names):
+    n = names.count(",") + 1
+    rows = np.random.default_rng(0).standard_normal((4, n))
+    body = "".join(",".join(map(repr, row.tolist())) + f",{'xy'[j % 2]}\n" for j, row in enumerate(rows))
+    data = load_data(write(tmp_path / "t.csv", f"{names},kind\n{body}"), target="kind")
+    assert data.feature_names == tuple(names.split(","))
+
+
+def test_quoted_line_breaks(tmp_path):
+    """In a header and in a cell; such a file is no ragged file."""
+    path = write(tmp_path / "t.csv", '"two\nlines",note,kind\n1.5,"a\nb",x\n2.5,"a\nb",y\n3.5,c,x\n')
+    data = load_data(path, target="kind", one_hot=True)
+    assert data.feature_names == ("two\nlines", "note=a\nb", "note=c")
+
+
+def test_line_breaks_across_blocks(tmp_path):
+    """A block of the parser ends inside a quoted cell."""
+    cell = '"' + "word\n" * 60_000 + '"'
+    path = write(tmp_path / "t.csv", "a,note,kind\n" + f"1.5,{cell},x\n2.5,short,y\n" * 8)
+    assert load_data(path, target="kind", drop=["note"]).n_samples == 16
+
+
+def test_a_row_longer_than_a_block(tmp_path):
+    """The sample shows short rows; a later one exceeds the block that they suggest."""
+    path = write(
+        tmp_path / "t.csv", "a,note,kind\n" + "1.5,s,x\n2.5,s,y\n" * 100_000 + f"1.5,{'l' * 3_000_000},x\n"
+    )
+    assert load_data(path, target="kind", drop=["note"]).n_samples == 200_001
+
+
+def test_many_columns_and_a_header_longer_than_the_sample(tmp_path):
+    n = 6_000
+    names = [f"{'a name that goes on and on, ' * 9}{j}".replace(",", " and") for j in range(n)]
+    values = np.random.default_rng(0).integers(0, 9, (3, n))
+    lines = [",".join([*names, "kind"])] + [
+        ",".join([*map(str, row), "xyx"[j]]) for j, row in enumerate(values)
+    ]
+    data = load_data(write(tmp_path / "t.csv", "\n".join(lines)), target="kind")
+    np.testing.assert_array_equal(data.X, values)
+    assert data.feature_names == tuple(names)
+
+
+def test_spellings_of_missing_and_truth(tmp_path):
+    path = write(tmp_path / "t.csv", "a,b,c,kind\n1,true,?,x\nNA,False,2,y\nnan,TRUE,,x\n4,false,NULL,y\n")
+    data = load_data(path, target="kind", impute="zero")
+    np.testing.assert_array_equal(data.X, [[1, 1, 0], [0, 0, 2], [0, 1, 0], [4, 0, 0]])
+
+
+def test_spaces_around_labels_and_texts_do_not_count(tmp_path):
+    path = write(tmp_path / "t.csv", "a, t, kind\n1.5, u , x\n2.5,u,x\n3.5, v, y\n4.5,v,y \n")
+    data = load_data(path, target="kind", one_hot=True)
+    assert data.y.tolist() == ["x", "x", "y", "y"] and data.feature_names == ("a", "t=u", "t=v")
+
+
+def test_none_is_a_class(tmp_path):
+    path = write(tmp_path / "t.csv", "a,kind\n1.5,None\n2.5,mild\n3.5,None\n")
+    assert load_data(path, target="kind").y.tolist() == ["None", "mild", "None"]
+
+
+def test_separator_at_the_end_of_lines(tmp_path):
+    data = load_data(write(tmp_path / "t.csv", "a,kind,\n1.5,x,\n2.5,y,\n3.5,x,\n"), target="kind")
+    assert data.feature_names == ("a",)
+    assert "empty column" in data.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("impute", "a", "b"),
+    [("mean", 3.0, 2.0), ("median", 2.0, 1.0), ("most-frequent", 1.0, 1.0), ("zero", 0.0, 0.0)],
+)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_impute(tmp_path, impute, a, b, sparse):
+    holes = np.array([[1, 1, 7], [np.nan, 1, 8], [1, np.nan, 9], [3, 4, 1], [7, np.nan, 1.0]])
+    path = tmp_path / "t.npz"
+    if sparse:
+        path = tmp_path / "t.mat"
+        scipy.io.savemat(path, {"X": sp.csc_matrix(holes), "Y": [0, 1, 0, 1, 1]})
+    else:
+        np.savez(path, X=holes, y=[0, 1, 0, 1, 1])
+    data = load_data(path, impute=impute)
+    filled = data.X.toarray() if sparse else data.X
+    assert (filled[1, 0], filled[2, 1], filled[4, 1]) == (a, b, b)
+    np.testing.assert_array_equal(filled[:, 2], holes[:, 2])
+    words = "zero" if impute == "zero" else f"the {impute.replace('-', ' ')}"
+    assert data.notes == (f"imputed 3 missing values by {words} in: 'feature_0', 'feature_1'",)
+
+
+def test_one_hot(tmp_path):
+    path = write(tmp_path / "t.csv", "a,town,b,kind\n1.5,Rome,2,x\n2.5,Bonn,2,y\n3.5,,2,x\n4.5,Rome,3,y\n")
+    data = load_data(path, target="kind", one_hot=True, impute="median")
+    assert data.feature_names == ("a", "town=Bonn", "town=Rome", "b")
+    np.testing.assert_array_equal(data.X[:, 1:3], [[0, 1], [1, 0], [0, 1], [0, 1]])
+    assert "1 text column became 2 0/1 columns: 'town'" in data.notes
+    zero = load_data(path, target="kind", one_hot=True, impute="zero")
+    np.testing.assert_array_equal(zero.X[2, 1:3], [0, 0])
+
+
+def test_keep_and_drop(tmp_path):
+    content = "id,n,t,b,kind\n" + "".join(f"{90 - j},{j},word,{j * j % 3},{'xy'[j % 2]}\n" for j in range(8))
+    path = write(tmp_path / "t.csv", content)
+    with pytest.raises(DataError, match="'id', 'n' look like identifiers"):
+        load_data(path, target="kind", drop="t")
+    kept = load_data(path, target="kind", drop=["t", 3], keep=["id", "n"])
+    assert kept.feature_names == ("id", "n")
+    assert kept.notes[0] == "left out as asked: 't', 'b'"
+    assert load_data(path, target="-1", drop=["t", "id", "n"]).feature_names == ("b",)
+
+
+def test_numbers_that_are_no_identifiers(tmp_path):
+    """Unique whole numbers with an ordinary name, fractions named like an identifier, the gene ID1."""
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame(
+        {
+            "weight": rng.permutation(20),
+            "sample": rng.standard_normal(20),
+            "ID1": rng.permutation(20),
+            "width": rng.permutation(20),
+            "year": np.arange(1990, 2010),
+            "kind": ["x", "y"] * 10,
+        }
+    )
+    table.to_parquet(tmp_path / "t.parquet")
+    assert load_data(tmp_path / "t.parquet", target="kind").n_features == 5
+
+
+def test_rounding_is_accepted_on_request(tmp_path):
+    path = write(tmp_path / "t.csv", f"big,kind\n{2**53 + 1},x\n5,y\n6,x\n")
+    assert load_data(path, target="kind", keep=["big"]).X[0, 0] == 2.0**53
+
+
+def test_constant_columns_are_kept_and_noted(tmp_path):
+    data = load_data(
+        write(tmp_path / "t.csv", "a,b,c,kind\n1,7,2,x\n1,8,2,y\n1,9,2,x\n1,9,2,y\n"), target="kind"
+    )
+    assert data.n_features == 3
+    assert data.notes == ("2 constant columns were kept: 'a', 'c'",)
+
+
+@pytest.mark.parametrize(
+    ("values", "task", "dtype"),
+    [
+        (["u", "v"] * 15, "classification", "U"),
+        ([True, False] * 15, "classification", "i"),
+        ([1.0, 2.0] * 15, "classification", "i"),
+        (list(range(20)) + [0] * 10, "classification", "i"),
+        (list(range(21)) + [0] * 9, "regression", "f"),
+        ([*range(30)] * 10, "classification", "i"),
+        ([0.5, 1.0] * 15, "regression", "f"),
+    ],
+)
+def test_the_rule_of_the_task(tmp_path, values, task, dtype):
+    pd.DataFrame({"a": np.random.default_rng(0).standard_normal(len(values)), "y": values}).to_parquet(
+        tmp_path / "t.parquet"
+    )
+    data = load_data(tmp_path / "t.parquet", target="y")
+    assert (data.task, data.y.dtype.kind) == (task, dtype)
+    assert (
+        [float(v) for v in data.y] == [float(v) for v in values]
+        if dtype != "U"
+        else data.y.tolist() == values
+    )
+
+
+def test_the_task_can_be_said(tmp_path):
+    path = write(tmp_path / "t.csv", "a,y\n1.5,1\n2.5,0.5\n9.5,1\n7.5,0.5\n")
+    assert load_data(path, target="y").task == "regression"
+    classes = load_data(path, target="y", task="classification")
+    assert classes.y.tolist() == ["1.0", "0.5", "1.0", "0.5"]
+    path = write(tmp_path / "u.csv", "a,y\n1.5,1\n2.5,0\n9.5,1\n")
+    assert load_data(path, target="y", task="regression").y.dtype == np.float64
+
+
+def test_doubtful_targets_are_noted(tmp_path):
+    pd.DataFrame({"a": np.sqrt(np.arange(210)), "y": [*range(21)] * 10}).to_csv(
+        tmp_path / "t.csv", index=False
+    )
+    data = load_data(tmp_path / "t.csv", target="y")
+    assert any("21 whole numbers of 'y' were taken as classes" in note for note in data.notes)
+    path = write(tmp_path / "u.csv", "a,y\n1.5,u\n2.5,u\n9.5,v\n")
+    assert load_data(path, target="y").notes == ("1 class of 'y' with one sample only: 'v'",)
+
+
+def test_target_files(tmp_path):
+    features = write(tmp_path / "x.csv", "a,b\n1.5,2\n2.5,2\n9.5,3\n")
+    write(tmp_path / "y.csv", "kind\nu\nv\nu\n")
+    write(tmp_path / "z.csv", "who,kind\n1,u\n2,v\n3,u\n")
+    write(tmp_path / "n.txt", "1\n2\n1\n")
+    np.savez(tmp_path / "y.npz", anything=[1, 2, 1])
+    for options, y in [
+        ({"target_file": tmp_path / "y.csv"}, ["u", "v", "u"]),
+        ({"target_file": tmp_path / "z.csv", "target": "kind"}, ["u", "v", "u"]),
+        ({"target_file": tmp_path / "y.npz"}, [1, 2, 1]),
+    ]:
+        data = load_data(features, **options)
+        assert data.y.tolist() == y and data.feature_names == ("a", "b")
+    unnamed = load_data(
+        write(tmp_path / "w.csv", "1.5\n2.5\n9.5\n"), target_file=tmp_path / "n.txt", header=False
+    )
+    assert unnamed.y.tolist() == [1, 2, 1]
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["1, u\n2, v\n?, u\n", "1,'u'\n2,'v'\n?,'u'\n", '1,"u"\n2,"v"\n?,"u"\n', "1,u\n% aside\n2,v\n?,u\n\n"],
+)
+def test_arff_as_people_write_it(tmp_path, body):
+    header = "% about\n@RELATION 'a b'\n@Attribute\t'x \\' y'   REAL\n@attribute kind{u, v}\n\n@Data\n"
+    data = load_data(write(tmp_path / "t.arff", header + body), target="kind", impute="mean")
+    assert data.feature_names == ("x ' y",)
+    np.testing.assert_array_equal(data.X[:, 0], [1, 2, 1.5])
+    assert data.y.tolist() == ["u", "v", "u"]

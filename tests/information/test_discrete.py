@@ -1,0 +1,147 @@
+"""Bins: from their rule, and the same for every kind of input."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from infused.information.discrete import DenseCodes, SparseCodes, discretize, target_codes
+from tests.hard_columns import hard_columns
+
+
+def twin(column, n_bins):
+    """The rule in exact fractions: discrete as it is; else heavy values first, then the others from below."""
+    counts = sorted(Counter(column.tolist()).items())
+    if len(counts) <= 32 and 5 * len(counts) <= len(column):
+        return np.unique(column, return_inverse=True)[1]
+    heavy, bins, light = set(), n_bins, len(column)
+    while True:
+        new = [x for x, n in counts if x not in heavy and n >= Fraction(light, bins)]
+        if not new:
+            break
+        heavy.add(new[0])
+        light, bins = light - dict(counts)[new[0]], bins - 1
+        if bins == 0:
+            break
+    groups, share, filled = [], None, 0
+    for x, n in counts:
+        if x in heavy:
+            groups.append([x])
+            share = None
+            continue
+        further = share is not None and abs(filled + n - share) > abs(filled - share)
+        if bins > 0 and (share is None or further):
+            share, filled = Fraction(light, bins), 0
+            bins -= 1
+            groups.append([])
+        groups[-1].append(x)
+        light -= n
+        filled += n
+    code = {x: b for b, group in enumerate(groups) for x in group}
+    return np.array([code[x] for x in column.tolist()])
+
+
+def codes_of(X, n_bins=5):
+    codes = discretize(X, n_bins)
+    assert isinstance(codes, SparseCodes if sp.issparse(X) else DenseCodes)
+    rows = [codes.row(j) for j in range(X.shape[1])] if sp.issparse(X) else codes.codes
+    return np.array(rows), codes.n_codes
+
+
+def awkward_columns(rng):
+    skewed = rng.poisson(1.5, size=(60, 4)) * rng.integers(-1, 2, size=(60, 4))
+    few = rng.choice([-2.0, 0.0, 7.0], p=[0.05, 0.9, 0.05], size=(60, 2))
+    heavy = np.where(rng.random((60, 3)) < [0.2, 0.5, 0.8], 1.0, rng.normal(size=(60, 3)))
+    half = np.repeat([0.0, 1.0, 2.0, 3.0], [6, 30, 12, 12])  # one value holds an equal share of two bins
+    return np.column_stack(
+        [rng.normal(size=(60, 2)), skewed, few, heavy, half, np.zeros(60), np.full(60, 3.0)]
+    )
+
+
+@pytest.mark.parametrize("n_bins", [2, 3, 5, 10, 256])
+def test_the_rule(n_bins, rng):
+    for X in (awkward_columns(rng), np.column_stack(list(hard_columns().values()))):
+        codes, n_codes = codes_of(X, n_bins)
+        for j, column in enumerate(X.T):
+            np.testing.assert_array_equal(codes[j], twin(column, n_bins))
+            assert n_codes[j] == len(np.unique(codes[j])) == codes[j].max() + 1 <= max(n_bins, 32)
+            in_order = codes[j][np.argsort(column)].astype(int)
+            assert (np.diff(in_order) >= 0).all()
+
+
+@pytest.mark.parametrize(("n_samples", "n_bins"), [(72, 5), (100, 5), (1560, 7), (11, 10)])
+def test_values_without_ties_fill_bins_evenly(n_samples, n_bins, rng):
+    codes, _ = codes_of(rng.normal(size=(n_samples, 3)), n_bins)
+    for row in codes:
+        sizes = np.bincount(row)
+        assert len(sizes) == n_bins
+        assert sizes.max() - sizes.min() <= 1
+
+
+def test_few_values_stay_as_they_are(rng):
+    values = np.array([-3.0, 0.0, 0.1, 9.0, 1e6, 2e6, 1e9])
+    places = rng.choice(7, p=[0.01, 0.88, 0.03, 0.03, 0.03, 0.01, 0.01], size=(500, 4))
+    places[:7] = np.arange(7)[:, None]
+    codes, _ = codes_of(values[places])
+    np.testing.assert_array_equal(codes, places.T)
+    few_samples, _ = codes_of(values[places[:30]])  # seven values of thirty samples are too many
+    assert few_samples.max() == 4
+
+
+def test_zeros_of_a_count_have_a_bin_of_their_own():
+    counts = np.concatenate([np.zeros(1400), np.arange(1, 41)])
+    codes, _ = codes_of(counts[:, None])
+    np.testing.assert_array_equal(codes[0], np.ceil(counts / 10))
+
+
+@pytest.mark.parametrize("transform", [np.exp, lambda X: X**3, lambda X: 1e9 + 8 * X])
+def test_increasing_transforms_change_nothing(transform, rng):
+    X = np.round(rng.normal(size=(80, 6)), 1)
+    np.testing.assert_array_equal(codes_of(transform(X))[0], codes_of(X)[0])
+
+
+@pytest.mark.parametrize("make", [sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix])
+def test_sparse_is_dense(make, rng):
+    X = awkward_columns(rng)
+    dense, sparse = codes_of(X), codes_of(make(X))
+    np.testing.assert_array_equal(dense[0], sparse[0])
+    np.testing.assert_array_equal(dense[1], sparse[1])
+
+
+def test_stored_zeros_and_duplicates_are_understood():
+    stored = np.array([0.0, 1.0, 2.0, -0.0, 3.0, 5.0])
+    X = sp.csc_array((stored, [0, 1, 1, 2, 3, 4], [0, 6]), shape=(6, 1))
+    before = X.data.copy()
+    codes, _ = codes_of(X)
+    np.testing.assert_array_equal(codes[0], [0, 1, 0, 1, 2, 0])
+    np.testing.assert_array_equal(X.data, before)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int16, np.uint8, bool])
+def test_the_type_of_the_numbers_does_not_matter(dtype, rng):
+    X = rng.integers(0, 2 if dtype is bool else 40, size=(90, 5)).astype(dtype)
+    np.testing.assert_array_equal(codes_of(X)[0], codes_of(X.astype(float))[0])
+
+
+def test_threads_change_nothing(rng):
+    X = rng.normal(size=(3000, 300))
+    np.testing.assert_array_equal(discretize(X, n_jobs=2).codes, discretize(X).codes)
+
+
+@pytest.mark.parametrize("n_bins", [1, 257])
+def test_impossible_numbers_of_bins(n_bins):
+    with pytest.raises(ValueError, match=f"between 2 and 256, got {n_bins}"):
+        discretize(np.eye(3), n_bins)
+
+
+def test_targets():
+    X = np.zeros((6, 1))
+    np.testing.assert_array_equal(target_codes(X, list("babcab")), [1, 0, 1, 2, 0, 1])
+    np.testing.assert_array_equal(target_codes(X, [7, 7, 3, 3, 3, 7]), [1, 1, 0, 0, 0, 1])
+    real = np.arange(6) + 0.5
+    np.testing.assert_array_equal(target_codes(X, real, n_bins=3), [0, 0, 1, 1, 2, 2])
+    np.testing.assert_array_equal(target_codes(X, np.arange(6), target="real", n_bins=2), [0, 0, 0, 1, 1, 1])

@@ -1,0 +1,215 @@
+"""Every selector is held to the same contract."""
+
+from __future__ import annotations
+
+import pickle
+from importlib.metadata import EntryPoint
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import infused
+from infused import available_selectors, make_selector
+from infused.selectors import registry
+from infused.selectors.registry import selector_info
+
+IDS = [
+    "infused-lasso",
+    "in-elastic-net",
+    "in-lasso",
+    "lasso",
+    "ulasso",
+    "fused-lasso",
+    "group-lasso",
+    "greedy-forward",
+    "mifs",
+    "mrmr",
+    "jmim",
+    "random",
+    "anova",
+    "mutual-info",
+    "l1-logistic",
+    "random-forest",
+]
+DETERMINED_BY_DATA = [id for id in IDS if id != "random"]
+ONE_TARGET = ["mifs", "mrmr", "jmim", "random", "anova", "mutual-info", "l1-logistic", "random-forest"]
+WINE = load_wine(return_X_y=True)
+every_selector = pytest.mark.parametrize("id", IDS)
+
+
+def test_the_registry_has_them_all():
+    assert available_selectors() == IDS
+    assert [id for id in IDS if selector_info(id).in_paper] == IDS[:7]
+
+
+@parametrize_with_checks([make_selector(id, n_features_to_select=1) for id in IDS if id != "infused-lasso"])
+def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
+
+
+@every_selector
+@pytest.mark.parametrize(("k", "expected"), [(1, 1), (5, 5), (13, 13), (0.5, 6)])
+def test_the_number_asked_for_is_the_number_selected(id, k, expected):
+    X, y = WINE
+    selector = make_selector(id, n_features_to_select=k).fit(X, y)
+    assert selector.support_.sum() == selector.transform(X).shape[1] == expected
+    np.testing.assert_array_equal(np.sort(selector.ranking_), np.arange(1, 14))
+    np.testing.assert_array_equal(selector.support_, selector.ranking_ <= expected)
+    assert (np.diff(selector.scores_[np.argsort(selector.ranking_)]) <= 0).all()
+
+
+@every_selector
+def test_without_a_number(id):
+    X, y = WINE
+    support = make_selector(id).fit(X, y).support_
+    assert 0 < support.sum() <= 13
+
+
+@every_selector
+def test_dense_and_sparse_agree(id):
+    rng = np.random.default_rng(0)
+    X = rng.poisson(0.5, size=(80, 15)).astype(float)
+    y = (X[:, 2] + X[:, 7] + 0.1 * rng.normal(size=80) > 1).astype(int)
+    make = {"csr": sp.csr_array, "csc": sp.csc_array}
+    fits = [make_selector(id, n_features_to_select=4).fit(A, y) for A in (X, *(f(X) for f in make.values()))]
+    for other in fits[1:]:
+        np.testing.assert_array_equal(fits[0].ranking_, other.ranking_)
+    assert sp.issparse(fits[-1].transform(sp.csr_array(X)))
+
+
+@every_selector
+def test_single_and_double_precision_agree(id):
+    X, y = WINE
+    X = X.astype(np.float32)
+    single = make_selector(id, n_features_to_select=5).fit(X, y)
+    double = make_selector(id, n_features_to_select=5).fit(X.astype(np.float64), y)
+    np.testing.assert_array_equal(single.support_, double.support_)
+    assert single.transform(X).dtype == np.float32
+
+
+@every_selector
+def test_names_and_labels_of_any_kind(id):
+    pd = pytest.importorskip("pandas")
+    frame, y = load_wine(return_X_y=True, as_frame=True)
+    labels = np.array(["barolo", "grignolino", "barbera"])[y]
+    selector = make_selector(id, n_features_to_select=3).set_output(transform="pandas").fit(frame, labels)
+    out = selector.transform(frame)
+    assert isinstance(out, pd.DataFrame)
+    assert (
+        list(out.columns) == list(frame.columns[selector.support_]) == list(selector.get_feature_names_out())
+    )
+
+
+@every_selector
+def test_constant_and_duplicated_features(id):
+    X, y = load_iris(return_X_y=True)
+    X = np.column_stack([np.full(150, 7.0), X, X[:, 2], np.zeros(150)])
+    selector = make_selector(id, n_features_to_select=4).fit(X, y)
+    assert selector.support_.sum() == 4
+    if id not in ("random", "mifs", "mrmr"):  # whose criteria prefer a constant to what is redundant
+        assert not selector.support_[[0, 6]].any()
+    assert np.isfinite(selector.scores_).all()
+
+
+@every_selector
+def test_it_finds_what_matters(id):
+    if id == "random":
+        pytest.skip("random features are meant to miss it")
+    rng = np.random.default_rng(0)
+    X, y = load_iris(return_X_y=True)
+    noisy = np.column_stack([rng.normal(size=(150, 20)), X])
+    selector = make_selector(id, n_features_to_select=2).fit(noisy, y)
+    assert set(selector.get_support(indices=True)) & {22, 23}
+
+
+@every_selector
+def test_real_targets_or_a_clear_refusal(id):
+    X, y = load_diabetes(return_X_y=True)
+    y = y + 0.5 * (np.arange(len(y)) % 2)  # not integers, so not classes
+    if not selector_info(id).regression:
+        with pytest.raises(ValueError, match="needs classes, but y is continuous"):
+            make_selector(id).fit(X, y)
+        return
+    selector = make_selector(id, n_features_to_select=3).fit(X, y)
+    assert selector.support_.sum() == 3
+    if id in DETERMINED_BY_DATA:
+        assert selector.support_[[2, 8]].any()  # body mass and s5, as everybody finds
+
+
+@every_selector
+def test_several_targets_or_a_clear_refusal(id):
+    X, y = load_diabetes(return_X_y=True)
+    Y = np.column_stack([y + 0.5, X[:, 0]])
+    selector = make_selector(id, n_features_to_select=3)
+    if id in ONE_TARGET:
+        with pytest.raises(ValueError, match=r"1d array|one target"):
+            selector.fit(X, Y)
+    else:
+        assert selector.fit(X, Y).support_[0]
+
+
+@every_selector
+def test_pipelines_cloning_and_pickling(id):
+    X, y = load_breast_cancer(return_X_y=True)
+    model = make_pipeline(
+        StandardScaler(), make_selector(id, n_features_to_select=6, n_jobs=1), LogisticRegression()
+    )
+    assert model.fit(X, y).score(X, y) > 0.85
+    selector = model[1]
+    assert clone(selector).get_params() == selector.get_params()
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(selector)).ranking_, selector.ranking_)
+    with pytest.raises(NotFittedError):
+        clone(selector).transform(X)
+
+
+@every_selector
+def test_fitting_twice_with_any_number_of_threads_gives_the_same(id):
+    X, y = load_breast_cancer(return_X_y=True)
+    first, second = (make_selector(id, n_features_to_select=6, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
+    np.testing.assert_array_equal(first.ranking_, second.ranking_)
+    np.testing.assert_allclose(first.scores_, second.scores_, rtol=1e-9)
+
+
+@every_selector
+def test_bad_input_is_named(id):
+    X, y = WINE
+    with pytest.raises(ValueError, match="14 is more than the 13 features"):
+        make_selector(id, n_features_to_select=14).fit(X, y)
+    with pytest.raises(ValueError, match="n_features_to_select"):
+        make_selector(id, n_features_to_select=1.5).fit(X, y)
+    with pytest.raises(ValueError, match="NaN"):
+        make_selector(id).fit(np.where(X[3, 4] == X, np.nan, X), y)
+    with pytest.raises(ValueError, match="does not take these parameters"):
+        make_selector(id, colour="blue")
+
+
+def test_an_unknown_id_is_named_with_a_close_one():
+    with pytest.raises(ValueError, match="no selector 'mrmrr': did you mean 'mrmr'"):
+        make_selector("mrmrr")
+    with pytest.raises(ValueError, match="there are infused-lasso, in-elastic-net"):
+        make_selector("???")
+
+
+def test_another_package_can_register_its_own(monkeypatch):
+    entries = [
+        EntryPoint("theirs", "infused.selectors.lasso:Lasso", registry.ENTRY_POINTS),
+        EntryPoint("lasso", "infused.selectors.mrmr:MRMR", registry.ENTRY_POINTS),
+    ]
+    monkeypatch.setattr(
+        registry, "entry_points", lambda group: entries if group == registry.ENTRY_POINTS else []
+    )
+    registry._registry.cache_clear()
+    try:
+        assert available_selectors() == [*IDS, "theirs"]
+        assert isinstance(make_selector("theirs", n_features_to_select=2), infused.Lasso)
+        assert isinstance(make_selector("lasso"), infused.Lasso)  # ours cannot be replaced
+    finally:
+        registry._registry.cache_clear()
