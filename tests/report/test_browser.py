@@ -1,0 +1,225 @@
+"""The page in a real browser: it draws, sorts, searches, and asks no one for anything."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import contextmanager
+from statistics import median
+
+import pytest
+
+from infused.report.page import render_report
+from tests.selection import records
+
+playwright = pytest.importorskip(
+    "playwright.sync_api", reason="Playwright is not installed: pip install playwright"
+)
+
+CHROMIUM = next(
+    (path for path in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if path), None
+)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on PATH: apt-get install chromium")
+
+SWITCHES = (
+    "--no-sandbox --headless --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+)
+TYPE_AND_MEASURE = """() => {
+  const field = document.getElementById("search");
+  return ["e", "en", "_9", "5", "_7", "1_", "zz", "9", "p", ""].map((text) => {
+    const start = performance.now();
+    field.value = text;
+    field.dispatchEvent(new Event("input"));
+    document.body.offsetHeight;  // the layout is part of the answer
+    return performance.now() - start;
+  });
+}"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=SWITCHES.split())
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    for name in ("digits", "cells", "diabetes", "hostile", "large"):
+        page = render_report(getattr(records, f"{name}_record")())
+        (folder / f"{name}.html").write_text(page, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def open_page(browser, folder):
+    """Opens a page and says at the end whether it complained or asked for anything but itself."""
+
+    @contextmanager
+    def opened(name, width=1280, expected="nothing", **options):
+        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
+        page = context.new_page()
+        complaints, requests = [], []
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: requests.append(request.url))
+        address = (folder / f"{name}.html").as_uri()
+        page.goto(address)
+        page.wait_for_selector("html[data-ready=true]", timeout=60_000)
+        yield page
+        assert requests and {one for one in requests if not one.startswith("data:")} == {address}
+        assert not [text for text in complaints if expected not in text]
+        context.close()
+
+    return opened
+
+
+def names(page):
+    return page.locator("td.name").all_inner_texts()
+
+
+def numbers(page, column):
+    return [float(text.strip("%")) for text in page.locator(f"td.{column}").all_inner_texts()]
+
+
+def shown_charts(page):
+    return page.locator(".chart:visible").count()
+
+
+def drawn_charts(page):
+    """Charts that hold marks: lines, dots, bars or the picture of a heat map."""
+    marks = ".trace path, .heatmaplayer image"
+    return sum(chart.locator(marks).count() > 0 for chart in page.locator(".chart").all())
+
+
+def test_table_and_charts_answer(open_page):
+    record = records.digits_record()
+    with open_page("digits") as page:
+        assert names(page) == [feature.name for feature in record.selected]
+        assert drawn_charts(page) == shown_charts(page) == 14
+        page.get_by_role("button", name="Show all 12").click()
+        assert drawn_charts(page) == shown_charts(page) == 20
+
+        explained = page.get_by_role("columnheader", name="Explained")
+        explained.get_by_role("button").click()
+        assert explained.get_attribute("aria-sort") == "descending"
+        assert numbers(page, "explained") == sorted(numbers(page, "explained"), reverse=True)
+        explained.get_by_role("button").click()
+        assert explained.get_attribute("aria-sort") == "ascending"
+        assert numbers(page, "explained") == sorted(numbers(page, "explained"))
+        assert page.locator("th[aria-sort=none]").count() == 5
+
+        page.get_by_role("button", name="All (64)").click()
+        page.get_by_label("Search by name").fill("PIXEL_3 7")
+        assert names(page) == ["pixel_3_7"]
+        assert page.locator("#status").inner_text() == "1 of 64 match"
+
+
+def test_the_keyboard_is_enough_to_search_sort_and_turn_pages(open_page):
+    with open_page("cells") as page:
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.className") == "skip"
+        page.locator("#search").focus()
+        page.keyboard.type("worst")
+        found = names(page)
+        assert found and all("worst" in name for name in found)
+        page.keyboard.press("Control+A")
+        page.keyboard.press("Delete")
+        for _ in range(4):  # past Selected and All to the second heading
+            page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        assert page.locator("th[aria-sort=ascending]").inner_text().startswith("Feature")
+        assert names(page) == sorted(names(page))
+        assert page.evaluate("getComputedStyle(document.activeElement).outlineWidth") == "3px"
+
+        page.locator("#every").press("Enter")
+        first = names(page)
+        assert len(first) == 20
+        page.locator("#next").press("Enter")
+        assert len(names(page)) == 10
+        assert page.locator("#page").inner_text() == "Page 2 of 2"
+        assert sorted(first + names(page)) == sorted(records.cells_data().feature_names)
+        assert page.locator("#next").is_disabled()
+
+
+def test_a_hostile_name_stays_text(open_page):
+    record = records.hostile_record()
+    with open_page("hostile", expected="Content Security Policy") as page:
+        page.get_by_role("button", name="Show all 9").click()
+        # A name of 300 letters must not widen a phone's screen either.
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.wait_for_timeout(300)
+        width = page.evaluate("document.documentElement.scrollWidth")
+        texts = page.evaluate(
+            "[...document.querySelectorAll('td.name span')].map((cell) => cell.textContent)"
+        )
+        drawn = page.evaluate("[...document.querySelectorAll('.chart text')].map((text) => text.textContent)")
+        assert width == 390
+        assert texts[:1] == [record.selected[0].name]
+        assert records.IMG in texts
+        assert any("<img src=" in text for text in drawn), "the label shows the name, shortened"
+        assert {"<b>bold</b>", "&lt;i&gt;", "%{x} $x^2$", "@accent"} <= set(drawn)
+        place = [feature.name for feature in record.selected].index("<b>bold</b>")
+        page.locator("#chart-scores .point").nth(place).hover(force=True)
+        assert page.locator(".hovertext").first.text_content().startswith("<b>bold</b>")
+        assert page.locator("img, a[href^=http], .chart svg a, main script").count() == 0
+        assert page.locator(".chart tspan[style*=bold]").count() == 0
+        # Even markup that some future mistake lets through runs nothing and fetches nothing.
+        markup = "<details open ontoggle=window.__hacked=3>"
+        page.evaluate("(markup) => document.body.insertAdjacentHTML('beforeend', markup)", markup)
+        page.wait_for_timeout(100)
+        assert page.evaluate("window.__hacked") is None
+        assert page.evaluate("fetch('https://example.org').then(() => 'sent', () => 'blocked')") == "blocked"
+
+
+def test_dark_follows_the_system_and_the_toggle_is_remembered(open_page):
+    ground = "getComputedStyle(document.body).backgroundColor"
+    ink = "getComputedStyle(document.querySelector('#chart-scores .xtick text')).fill"
+    with open_page("diabetes", color_scheme="dark") as page:
+        dark = page.evaluate(ground), page.evaluate(ink)
+        button = page.locator("#theme")
+        assert button.get_attribute("aria-pressed") == "true"
+        button.click()
+        light = page.evaluate(ground), page.evaluate(ink)
+        assert light[0] != dark[0]
+        assert light[1] != dark[1], "charts change with the page"
+        page.reload()
+        page.wait_for_selector("html[data-ready=true]")
+        assert (page.evaluate(ground), page.evaluate(ink)) == light
+        assert drawn_charts(page) == shown_charts(page)
+
+
+def test_paper_is_light_and_complete(open_page):
+    with open_page("cells", width=390, color_scheme="dark") as page:
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        boxes = page.evaluate(
+            "[...document.querySelectorAll('main *')].map((e) => e.getBoundingClientRect().right)"
+        )
+        assert max(boxes) <= 390, "nothing is cut on a phone"
+        dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert page.locator("html").get_attribute("data-theme") == "light"
+        assert drawn_charts(page) == page.locator(".chart").count() == 14, (
+            "also those that the screen had not shown"
+        )
+        widest = page.evaluate(
+            "Math.max(...[...document.querySelectorAll('.main-svg')].map((svg) => svg.clientWidth))"
+        )
+        assert widest <= 680
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == dark
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_10_000_features_answer_as_quickly_as_150(open_page):
+    with open_page("large") as page:
+        selected = median(page.evaluate(TYPE_AND_MEASURE))
+        page.get_by_role("button", name="All (10,000)").click()
+        everything = median(page.evaluate(TYPE_AND_MEASURE))
+        assert page.locator("tbody tr").count() == 20, "only what is seen is in the page"
+        assert everything < 15 * max(selected, 1.0)
+        page.get_by_label("Search by name").fill("probe_1234")
+        assert sorted(names(page))[0].endswith("_probe_1234")
+        assert drawn_charts(page) == shown_charts(page)

@@ -1,0 +1,267 @@
+"""The page as text: self-contained, escaped, small, and with the sections that have something to say."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from infused.report.page import MOST_ROWS, render_report
+from infused.report.page_charts import convergence_chart, label, score_chart
+from infused.report.page_distributions import distribution_charts
+from infused.report.page_network import network_layout
+from infused.report.page_picture import picture_chart
+from infused.report.page_redundancy import heat_chart, network_chart
+from infused.report.page_text import PAPER, asked, came_out, citations
+from tests.selection import records
+
+MEGABYTE = 1e6
+OUTSIDE = {"src", "href", "action", "data", "poster", "srcset", "background"}
+
+
+class Reader(HTMLParser):
+    """The tags of a page, its texts, and the contents of its scripts."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.texts, self.scripts, self.headings = [], [], [], []
+        self._open = ""
+        self.feed(page)
+        self.policy = next(found["content"] for tag, found in self.tags if "http-equiv" in found)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        self._open = tag
+
+    def handle_data(self, text):
+        if self._open == "script":
+            self.scripts.append((self.tags[-1][1], text))
+        elif self._open == "h2":
+            self.headings.append(text)
+        self.texts.append(text)
+
+    def handle_endtag(self, tag):
+        self._open = ""
+
+
+@pytest.fixture(scope="module")
+def page():
+    return Reader(render_report(records.digits_record()))
+
+
+def payload_of(reader):
+    return json.loads(next(code for found, code in reader.scripts if found.get("id") == "payload"))
+
+
+def test_nothing_is_loaded_from_elsewhere(page):
+    links = [value for _, found in page.tags for name, value in found.items() if name in OUTSIDE]
+    assert links, "there are links inside the page"
+    assert all(value.startswith("#") for value in links)
+    assert not {tag for tag, _ in page.tags} & {"link", "iframe", "object", "embed", "base", "img"}
+
+
+def test_only_the_scripts_of_the_page_may_run(page):
+    assert "default-src 'none'" in page.policy
+    assert "connect-src 'none'" in page.policy
+    assert "unsafe-inline" not in page.policy.split("script-src")[1].split(";")[0]
+    code = [text for found, text in page.scripts if found.get("type") != "application/json"]
+    assert len(code) == 3
+    for text in code:
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in page.policy
+    handlers = [name for _, found in page.tags for name in found if name.startswith("on")]
+    assert not handlers
+
+
+def test_the_table_has_every_feature_by_rank(page):
+    record, payload = records.digits_record(), payload_of(page)
+    assert sorted(payload["names"]) == sorted(record.features.names)
+    assert payload["names"][: payload["selected"]] == [feature.name for feature in record.selected]
+    assert payload["groups"] == [feature.group for feature in record.selected]
+    np.testing.assert_allclose(payload["coefficients"], [f.coefficients for f in record.selected], rtol=1e-3)
+
+
+def test_sections_without_data_are_left_out(page):
+    sections = ["Scores", "Picture", "Redundancy", "Best features by class", "Convergence"]
+    assert page.headings == ["Features", *sections, "Reproduce and cite"]
+    record = replace(
+        records.diabetes_record(), convergence=None, coefficient_names=(), redundancy=None, scatters=()
+    )
+    record = replace(record, selected=tuple(replace(f, coefficients=None) for f in record.selected))
+    assert Reader(render_report(record)).headings == ["Features", "Scores", "Reproduce and cite"]
+
+
+def test_nothing_selected_still_makes_a_page():
+    record = records.cells_record()
+    empty = replace(record, selected=(), redundancy=None, distributions=())
+    reader = Reader(render_report(empty))
+    assert payload_of(reader)["selected"] == 0
+    assert reader.headings == ["Features", "Convergence", "Reproduce and cite"]
+    assert "It selected none" in " ".join(reader.texts)
+
+
+def test_a_hostile_name_adds_no_tag():
+    reader = Reader(render_report(records.hostile_record()))
+    assert not {tag for tag, _ in reader.tags} & {"img", "svg", "b", "i"}
+    assert len([tag for tag, _ in reader.tags if tag == "script"]) == 4
+    assert records.IMG in "".join(reader.texts)
+    payload = payload_of(reader)
+    assert set(records.HOSTILE[:9]) <= set(payload["names"])
+    raw = next(code for found, code in reader.scripts if found.get("id") == "payload")
+    assert not set(raw) & set("<\u2028\u2029")
+
+
+def test_labels_of_charts_are_escaped():
+    assert label("<b>&amp;</b>") == "&lt;b&gt;&amp;amp;&lt;/b&gt;"
+    record = records.hostile_record()
+    charts = [score_chart(record), heat_chart(record), picture_chart(record), *distribution_charts(record)]
+    text = json.dumps([chart.data for chart in charts]) + json.dumps([chart.layout for chart in charts])
+    assert "&lt;img" in text
+    assert set(re.findall(r"<[^>]*>", text)) <= {"<br>", "<extra>", "</extra>"}
+
+
+@pytest.mark.parametrize("name", ["g" * 20, "g" * 300, "\N{GREEK SMALL LETTER LAMDA}" * 300, "a<b&c " * 50])
+def test_a_page_with_10_000_features_stays_under_6_mb(name):
+    record = records.large_record()
+    names = tuple(f"{n:05d}{name}{n:05d}" for n in range(len(record.features.names)))
+    chosen = tuple(replace(feature, name=names[feature.index]) for feature in record.selected)
+    long = replace(record, selected=chosen, features=replace(record.features, names=names))
+    assert len(render_report(long).encode()) < 6 * MEGABYTE
+
+
+def test_more_features_than_the_table_holds():
+    n = MOST_ROWS + 500
+    features = replace(
+        records.cells_record().features,
+        names=tuple(f"f{i}" for i in range(n)),
+        scores=tuple(float(n - i) for i in range(n)),
+        ranks=tuple(range(1, n + 1)),
+    )
+    record = records.cells_record()
+    reader = Reader(
+        render_report(replace(record, features=features, data=replace(record.data, n_features=n)))
+    )
+    assert payload_of(reader)["names"][-1] == f"f{MOST_ROWS - 1}"
+    assert "The table holds the best 10,000 features" in " ".join(reader.texts)
+
+
+def test_two_sentences_say_what_was_asked_and_what_came_out():
+    record = records.cells_record()
+    assert asked(record) == (
+        "InFusedLasso was asked for the 8 best of the 30 features of breast-cancer, measured on 569 samples, "
+        "to tell the 2 classes of diagnosis apart."
+    )
+    led = " and ".join([", ".join(f.name for f in record.selected[:2]), record.selected[2].name])
+    assert came_out(record).startswith(f"It selected 8, led by {led}; ")
+    assert came_out(record).endswith("of near-duplicates (|r| of at least 0.8); the solver converged.")
+    failed = replace(record, convergence=replace(record.convergence, converged=False))
+    assert "did not converge" in came_out(failed)
+    for wanted, words in ((0.25, "the best 25% of"), ("auto", "as many as it finds"), (None, "as many as")):
+        assert words in asked(replace(record, request=replace(record.request, n_features=wanted)))
+    assert "to predict progression" in asked(records.diabetes_record())
+
+
+def test_what_to_cite_and_how_to_run_it_again(page):
+    words = " ".join(page.texts)
+    assert "infused rerun selection.json" in words
+    assert records.digits_record().data.fingerprint in words
+    assert PAPER in words
+    record = records.cells_record()
+    assert citations(record) == [PAPER]
+    assert citations(replace(record, reference="R. Battiti, 1994.")) == ["R. Battiti, 1994.", PAPER]
+    assert citations(replace(record, reference=None)) == [PAPER]
+
+
+def test_pixels_lie_where_they_belong():
+    record = records.digits_record()
+    drawn = picture_chart(record).data
+    places = {(row, col) for row, line in enumerate(drawn[1]["z"]) for col, z in enumerate(line) if z}
+    assert places == {tuple(map(int, feature.name.split("_")[1:])) for feature in record.selected}
+    np.testing.assert_allclose(drawn[0]["z"], np.reshape(record.data.mean_picture, (8, 8)), rtol=1e-3)
+    by_columns = picture_chart(replace(record, data=replace(record.data, grid_order="columns"))).data
+    np.testing.assert_array_equal(by_columns[0]["z"], np.transpose(drawn[0]["z"]))
+
+
+def test_linked_nodes_lie_closer_than_others():
+    rng = np.random.default_rng(0)
+    group = np.arange(24) // 6
+    weights = np.where(group[:, None] == group, rng.uniform(0.8, 1.0, (24, 24)), 0.0)
+    places = network_layout((weights + weights.T) / 2)
+    distance = np.linalg.norm(places[:, None] - places[None], axis=2)
+    together = group[:, None] == group
+    assert distance[together].mean() < 0.5 * distance[~together].mean()
+    assert np.abs(places).max() <= 0.5 + 1e-12
+    np.testing.assert_array_equal(places, network_layout((weights + weights.T) / 2))
+
+
+@pytest.mark.parametrize("weights", [np.ones((4, 4)), np.eye(3), np.eye(2), np.ones((2, 2))])
+def test_a_layout_of_look_alikes_keeps_them_apart(weights):
+    places = network_layout(weights.astype(float))
+    distance = np.linalg.norm(places[:, None] - places[None], axis=2)
+    assert distance[~np.eye(len(weights), dtype=bool)].min() > 0.1
+
+
+def test_a_network_needs_an_edge():
+    record = records.cells_record()
+    assert network_chart(record) is not None
+    alone = tuple(map(tuple, np.eye(len(record.selected)).tolist()))
+    assert network_chart(replace(record, redundancy=replace(record.redundancy, matrix=alone))) is None
+    assert heat_chart(replace(record, redundancy=None)) is None
+
+
+def test_a_flat_objective_draws_no_convergence():
+    record = records.cells_record()
+    flat = replace(record.convergence, path_objective=(1.0,) * 5, path_iterations=(1, 2, 3, 4, 5))
+    assert convergence_chart(replace(record, convergence=flat)) is None
+
+
+def luminance(colour):
+    channels = np.array([int(colour[n : n + 2], 16) for n in (1, 3, 5)]) / 255
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def contrast(one, other):
+    light, dark = sorted([luminance(one), luminance(other)], reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+def test_colours_have_the_contrast_of_wcag_aa(page, theme):
+    style = page.texts[next(n for n, text in enumerate(page.texts) if "--ground" in text)]
+    block = re.findall(r"\{[^}]*--ground[^}]*\}", style)[theme]
+    colour = dict(re.findall(r"--(\w+): (#\w{6})[;\s]", block))
+    for text in ("ink", "muted", "accent"):
+        for ground in ("panel", "ground"):
+            assert contrast(colour[text], colour[ground]) >= 4.5, (text, ground)
+    assert contrast(colour["panel"], colour["accent"]) >= 4.5, "the pressed button"
+    for mark in ("accent", "mark", "quiet", *(f"series{n}" for n in range(6))):
+        assert contrast(colour[mark], colour["panel"]) >= 3, mark
+    for node in ("quiet", "accent", *(f"series{n}" for n in range(6))):
+        assert contrast(colour["onmark"], colour[node]) >= 3, node
+
+
+def test_one_selected_feature_is_spoken_of_as_one():
+    record = records.cells_record()
+    one = replace(
+        record, selected=record.selected[:1], redundancy=None, distributions=record.distributions[:1]
+    )
+    one = replace(one, request=replace(record.request, n_features=1))
+    reader = Reader(render_report(one))
+    words = " ".join(reader.texts)
+    assert "was asked for the best of the 30 features" in words
+    assert f"It selected one, namely {record.selected[0].name}; the solver converged." in words
+    assert "Scores of the selected feature" in words
+    assert reader.headings == [
+        "Features",
+        "Scores",
+        "Best features by class",
+        "Convergence",
+        "Reproduce and cite",
+    ]
