@@ -5,10 +5,12 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from sklearn.datasets import load_wine
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from infused import make_selector
 from infused._runtime.memory import format_bytes, memory_budget, require
-from infused._runtime.progress import Stage
+from infused._runtime.progress import Stage, reporting
 from infused._runtime.threads import spans, workers
 from infused.exceptions import InfusedError, MemoryBudgetError, OperationCancelledError
 
@@ -131,3 +133,28 @@ def test_returning_false_cancels_and_none_does_not():
     Stage(lambda fraction, message: None, "working", 2).advance()
     with pytest.raises(OperationCancelledError, match=r"cancelled while working \(0% done\)"):
         Stage(lambda fraction, message: False, "working", 2)
+
+
+def test_what_has_no_callback_of_its_own_reports_to_the_block_it_runs_in():
+    heard, own = [], []
+    with reporting(lambda fraction, message: heard.append((fraction, message))):
+        Stage(None, "inside", 2).advance()
+        Stage(lambda fraction, message: own.append(message), "with its own", 1)
+    Stage(None, "outside", 1)
+    assert heard == [(0.0, "inside"), (0.5, "inside")]
+    assert own == ["with its own"]
+
+
+@pytest.mark.parametrize("id", ["infused-lasso", "mrmr", "greedy-forward"])
+def test_fits_report_their_stages_and_can_be_cancelled(id):
+    X, y = load_wine(return_X_y=True)
+    heard = []
+    with reporting(lambda fraction, message: heard.append((message, fraction))):
+        make_selector(id, n_features_to_select=4).fit(X, y)
+    assert all(0 <= fraction <= 1 for _, fraction in heard)
+    assert heard[-1][1] == 1.0
+    with (
+        reporting(lambda fraction, message: False),
+        pytest.raises(OperationCancelledError, match="cancelled"),
+    ):
+        make_selector(id, n_features_to_select=4).fit(X, y)

@@ -1,20 +1,41 @@
-"""Progress through one callback, which can also cancel."""
+"""Progress through one callback, which can also cancel.
+
+Functions take it as an argument. What has a fixed signature, such as a selector's ``fit``, reports to the
+callback of the :func:`reporting` block that it runs in.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from infused.exceptions import OperationCancelledError
 
-__all__ = ["ProgressCallback", "Stage"]
+__all__ = ["ProgressCallback", "Stage", "reporting"]
 
 #: Called as ``callback(fraction, message)`` with a fraction in [0, 1] that never decreases. Returning False
 #: cancels; any other value goes on. It is always called from the thread that started the computation.
 ProgressCallback = Callable[[float, str], bool | None]
 
+_current: ContextVar[ProgressCallback | None] = ContextVar("infused_progress", default=None)
+
+
+@contextmanager
+def reporting(callback: ProgressCallback | None) -> Iterator[None]:
+    """Let every stage that starts inside report to ``callback``, unless it was given one of its own."""
+    token = _current.set(callback)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
 
 class Stage:
-    """One stage of a computation: ``total`` steps that fill the fractions from ``start`` to ``stop``."""
+    """One stage of a computation: ``total`` steps that fill the fractions from ``start`` to ``stop``.
+
+    Without a callback it reports to that of :func:`reporting`, if there is one.
+    """
 
     def __init__(
         self,
@@ -24,7 +45,7 @@ class Stage:
         start: float = 0.0,
         stop: float = 1.0,
     ):
-        self._callback = callback
+        self._callback = callback or _current.get()
         self._message = message
         self._total = max(total, 1)
         self._start, self._stop = start, stop

@@ -1,14 +1,35 @@
-"""What a fit looks like: plots that return matplotlib axes. Importing this needs matplotlib.
+"""What a fit looks like: plots that return matplotlib axes, and the page of a selection.
 
-Where you give axes of your own, make their figure with ``layout="constrained"``, so that colour bars and
-feature names find room.
+Matplotlib is loaded with the first plot. Where you give axes of your own, make their figure with
+``layout="constrained"``, so that colour bars and feature names find room.
 """
 
-from infused.report.figures import (
-    plot_coefficients,
-    plot_convergence,
-    plot_feature_graph,
-    plot_structure,
-)
+from __future__ import annotations
 
-__all__ = ["plot_coefficients", "plot_convergence", "plot_feature_graph", "plot_structure"]
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from infused.report.figures import (
+        plot_coefficients,
+        plot_convergence,
+        plot_feature_graph,
+        plot_structure,
+    )
+    from infused.report.page import render_report
+
+_HOME = {
+    "plot_coefficients": "infused.report.figures",
+    "plot_convergence": "infused.report.figures",
+    "plot_feature_graph": "infused.report.figures",
+    "plot_structure": "infused.report.figures",
+    "render_report": "infused.report.page",
+}
+
+__all__ = ["plot_coefficients", "plot_convergence", "plot_feature_graph", "plot_structure", "render_report"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'infused.report' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)

@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from infused._runtime.blas import blas_threads
 from infused._runtime.memory import memory_budget
+from infused._runtime.progress import Stage
 from infused._typing import Floats, Ints
 from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, how_many, ranks
 from infused.selectors.inputs import design_matrix, mean_square, resolve_kind, target_matrix
@@ -174,11 +175,13 @@ class _Search:
     def run(self) -> tuple[Ints, Floats]:
         """Select k features; their order and the gain of each."""
         order, gains = np.empty(self.k, dtype=np.int64), np.empty(self.k)
+        stage = Stage(None, "selecting features", self.k)
         for step in range(self.k):
             gain = self.gains()
             best = self._best(gain)
             order[step], gains[step] = best, gain[best]
             self._add(best, useful=gain[best] > 0)
+            stage.advance()
         return order, gains
 
     def _best(self, gain: Floats) -> int:

@@ -11,6 +11,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
+from infused._runtime.progress import Stage
 from infused._runtime.threads import workers
 from infused._typing import Floats, Ints
 from infused.graphs.validation import Target
@@ -87,12 +88,14 @@ class InformationFilter(BaseSelector):
         criterion = relevance.copy()
         free = np.ones(len(relevance), dtype=bool)
         taken: list[int] = []
+        stage = Stage(None, "selecting features", k)
         while True:
             candidates = np.flatnonzero(free)
             criterion[candidates] = values[candidates]
             s = best(candidates, values, relevance)
             taken.append(s)
             free[s] = False
+            stage.advance()
             if len(taken) == k:
                 break
             if len(candidates) < WORTH_COUNTING * len(information.counter.features):

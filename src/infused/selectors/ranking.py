@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from infused._runtime.progress import Stage
 from infused._typing import Floats, Ints
 from infused.results import SolverResult
 from infused.selectors.base import ranks
@@ -63,6 +64,7 @@ def rank_recursively(model: SparseModel, lambdas: Lambdas, k: int) -> Ranked:
     remaining = np.arange(model.n_features)
     scores, tie_breaks = np.zeros(model.n_features), np.zeros(model.n_features)
     first, n_iter, survived = None, 0, 0
+    stage = Stage(None, "ranking features", sum(_sizes(model.n_features, k)))
     while True:
         last_round = len(remaining) == k
         part = model if len(remaining) == model.n_features else model.of(remaining)
@@ -70,6 +72,7 @@ def rank_recursively(model: SparseModel, lambdas: Lambdas, k: int) -> Ranked:
         fit = part.fit(*lambdas.of(part), tol=tol)
         first = first or fit.result
         n_iter += fit.result.n_iter
+        stage.advance(len(remaining))
         scores[remaining] = survived + _share(fit.scores)
         tie_breaks[remaining] = fit.leftover
         if last_round:
@@ -102,8 +105,10 @@ def rank_by_path(model: SparseModel, lambdas: Lambdas) -> Ranked:
 def fit_path(model: SparseModel, grid: Floats, lambda2: float) -> list[Fit]:
     """One fit for each lambda1, each started where the last one ended."""
     fits: list[Fit] = []
+    stage = Stage(None, "following the path", len(grid))
     for lambda1 in grid:
         fits.append(model.fit(float(lambda1), lambda2, start=fits[-1].result if fits else None))
+        stage.advance()
     return fits
 
 
@@ -118,6 +123,14 @@ def next_size(n: int, k: int) -> int:
     """How many features the next round keeps: always fewer, never less than k."""
     kept = int(np.ceil(n * (KEEP_OF_MANY if n > MANY_FEATURES else KEEP)))
     return max(k, min(kept, n - 1))
+
+
+def _sizes(n: int, k: int) -> list[int]:
+    """How many features each round has: a round costs about as much as it has features."""
+    sizes = [n]
+    while sizes[-1] > k:
+        sizes.append(next_size(sizes[-1], k))
+    return sizes
 
 
 def _share(scores: Floats) -> Floats:
