@@ -28,7 +28,13 @@ class Fit:
     """A solution, and by how much each feature still correlates with what it leaves over."""
 
     result: SolverResult
-    leftover: Floats
+    quadratic: Quadratic
+
+    @cached_property
+    def leftover(self) -> Floats:
+        """|X'(Y - XB)| of each feature: the gradient less the part of the quadratic term."""
+        own = self.quadratic.gradient(self.result.coef)
+        return np.asarray(np.linalg.norm(self.result.gradient - own, axis=1))
 
     @property
     def scores(self) -> Floats:
@@ -108,8 +114,7 @@ class SparseModel:
             result = proximal_gradient(f, FusedChain(lambda1, lambda2), max_iter=many, tol=tol)
         else:
             result = self._algorithm_1(rows, lambda2, tol, start, stop_early)
-        residual = self.Y - self.X @ result.coef
-        return Fit(result, np.asarray(np.linalg.norm(self.X.T @ residual, axis=1)))
+        return Fit(result, self.quadratic)
 
     def _algorithm_1(
         self,
