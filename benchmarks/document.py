@@ -102,7 +102,57 @@ def fused_lasso() -> str:
     return _markdown(header, rows)
 
 
+def fits() -> str:
+    header = [
+        "data",
+        "M x N",
+        "k",
+        "total (s)",
+        "distributions",
+        "U",
+        "first solve",
+        "ranking",
+        "certificate",
+    ]
+    header += ["mrmr_selection (s)", "ratio", "peak (MiB)"]
+    parts = ("total_s", "distributions_s", "U_s", "first_solve_s", "ranking_s")
+    rows = []
+    for row in _read("fits"):
+        size = f"{row['samples']} x {row['features']}"
+        peer = [_short(row["mrmr_s"]), f"{float(row['mrmr_ratio']):.0f}x" if row["mrmr_ratio"] else "-"]
+        peak = _whole(row["peak_process_mib"]) if row["peak_process_mib"] else "-"
+        times = [_short(row[part]) for part in parts]
+        rows.append([row["dataset"], size, row["k"], *times, _power(row["certificate"]), *peer, peak])
+    return _markdown(header, rows)
+
+
+def accuracy() -> str:
+    header = ["data", "k", "folds", "InFusedLasso", "ANOVA F", "random", "paper", "transforms"]
+    rows = []
+    found = _read("accuracy")
+    for ours in (row for row in found if row["method"] == "InFusedLasso"):
+        same = {row["method"]: row for row in found if row["dataset"] == ours["dataset"]}
+        scores = [_with_error(same[method]) for method in ("InFusedLasso", "ANOVA F", "random")]
+        paper = f"{float(ours['paper']):.2f}"
+        rows.append([ours["dataset"], ours["k"], ours["folds"], *scores, paper, ours["transforms"]])
+    return _markdown(header, rows)
+
+
+def ablation() -> str:
+    header = ["data", "k", "variant", "folds", "accuracy", "difference", "same features"]
+    rows = []
+    for row in _read("ablation"):
+        difference = f"{float(row['difference']):+.2f} ± {float(row['difference_standard_error']):.2f}"
+        difference = "" if row["variant"] == "default" else difference
+        variant, overlap = row["variant"], f"{float(row['overlap']):.1%}"
+        rows.append([row["dataset"], row["k"], variant, row["folds"], _with_error(row), difference, overlap])
+    return _markdown(header, rows)
+
+
 TABLES: dict[str, Callable[[], str]] = {
+    "ablation": ablation,
+    "accuracy": accuracy,
+    "fits": fits,
     "fused_lasso": fused_lasso,
     "speed": speed,
     "exactness": exactness,
@@ -124,6 +174,10 @@ def _markdown(header: list[str], rows: list[list[str]]) -> str:
 def _ratio(row: Row, peer: str) -> str:
     mark = "~" if row[f"{peer}_extrapolated"] == "True" else ""
     return f"{mark}{float(row[f'{peer}_ratio']):,.0f}x"
+
+
+def _with_error(row: Row) -> str:
+    return f"{float(row['accuracy']):.2f} ± {float(row['standard_error']):.2f}"
 
 
 def _short(text: str) -> str:

@@ -258,6 +258,16 @@ def test_iterating_past_the_limit_as_published(rng):
     assert not selector.converged_
 
 
+def test_the_ranking_does_not_hang_on_the_tolerance():
+    """Rows that only the solver's tolerance keeps from zero rank with those at zero."""
+    rng = np.random.default_rng(2)
+    X, y = rng.integers(-1, 2, size=(40, 500)).astype(float), np.arange(40) % 4
+    X[:, :30] += y[:, None] % 2
+    rough = InFusedLasso(n_features_to_select=30).fit(X, y)
+    fine = InFusedLasso(n_features_to_select=30, tol=1e-7, max_iter=50_000).fit(X, y)
+    np.testing.assert_array_equal(rough.support_, fine.support_)
+
+
 def test_images_and_networks():
     X, y = load_digits(return_X_y=True)
     grid = InFusedLasso(n_features_to_select=10, fusion="grid", grid_shape=(8, 8)).fit(X, y)

@@ -20,6 +20,7 @@ from infused.solvers.working_set import split_bregman_on_working_set
 
 __all__ = ["Fit", "SparseModel"]
 
+NEGLIGIBLE = 1e-4  # a row shorter than this share of the longest is zero, as far as a solver can tell
 EPOCHS_PER_ITERATION = 10  # coordinate descent and proximal gradients take more, and cheaper, iterations
 
 
@@ -38,8 +39,9 @@ class Fit:
 
     @property
     def scores(self) -> Floats:
-        """Length of each feature's row of coefficients."""
-        return np.asarray(np.linalg.norm(self.result.coef, axis=1))
+        """Length of each feature's row of coefficients; zero where the solver cannot tell it from zero."""
+        lengths = np.linalg.norm(self.result.coef, axis=1)
+        return np.asarray(np.where(lengths > NEGLIGIBLE * lengths.max(initial=0.0), lengths, 0.0))
 
 
 @dataclass(frozen=True)
