@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 .PHONY: demo test lint check validate bench clean
 
 demo: $(READY)  ## the main job, on scikit-learn's digits
-	$(BIN)/python examples/demo.py
+	$(BIN)/infused select digits -k 20 --report --force
 
 test: $(READY)  ## all quick tests
 	$(BIN)/python -m pytest -n auto

@@ -1,8 +1,8 @@
-"""Put the measured tables into docs/benchmarks.md, between the markers that name their CSV files.
+"""Put the measured tables into docs/benchmarks.md and README.md, between the markers that name them.
 
 python -m benchmarks.document [--check]
 
-With --check nothing is written, and the exit code is 1 when the page and the CSV files differ.
+With --check nothing is written, and the exit code is 1 when a page and the CSV files differ.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.command import command_parser, run
 
-PAGE = Path("docs/benchmarks.md")
+PAGES = (Path("docs/benchmarks.md"), Path("README.md"))
 RESULTS = Path("benchmarks/results")
 Row = dict[str, str]
 
@@ -23,13 +23,16 @@ def main() -> int:
     parser = command_parser(__doc__)
     parser.add_argument("--check", action="store_true", help="only compare")
     options = parser.parse_args()
-    old = PAGE.read_text(encoding="utf-8")
-    new = filled(old)
-    if options.check:
-        print("up to date" if new == old else f"{PAGE} differs from the CSV files in {RESULTS}")
-        return int(new != old)
-    PAGE.write_text(new, encoding="utf-8")
-    return 0
+    stale = 0
+    for page in PAGES:
+        old = page.read_text(encoding="utf-8")
+        new = filled(old)
+        if options.check:
+            print(f"{page}: " + ("up to date" if new == old else f"differs from the CSV files in {RESULTS}"))
+            stale += new != old
+        else:
+            page.write_text(new, encoding="utf-8")
+    return int(stale > 0)
 
 
 def filled(page: str) -> str:

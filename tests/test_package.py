@@ -54,14 +54,6 @@ def test_the_examples_of_the_readme_run():
         python(block)
 
 
-def test_the_demo_runs():
-    demo = subprocess.run(
-        [sys.executable, ROOT / "examples" / "demo.py"], capture_output=True, text=True, check=True
-    )
-    assert "U: 64 x 64" in demo.stdout
-    assert "symmetric: True" in demo.stdout
-
-
 def test_the_benchmark_page_shows_the_measured_tables():
     check = [sys.executable, "-m", "benchmarks.document", "--check"]
     done = subprocess.run(check, capture_output=True, text=True, check=False, cwd=ROOT)

@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 from infused._typing import Array, Floats
 from infused.graphs.feature_graph import FeatureGraph
-from infused.graphs.validation import Graph, resolve_target
+from infused.graphs.validation import Graph, Target, resolve_target
 from infused.report._drawing import axes_pair, heat_map, label_places, one_axes, spread_limits
 from infused.report._reading import (
     feature_names,
@@ -184,7 +184,9 @@ def plot_structure(
     return ax
 
 
-def plot_feature_graph(f: Any, y: Any, *, graph: Graph = "kernel", ax: Any = None) -> Array:
+def plot_feature_graph(
+    f: Any, y: Any, *, graph: Graph = "kernel", target: Target = "auto", ax: Any = None
+) -> Array:
     r"""One feature's graph beside its target graph (Figure 1 of the paper), as adjacency matrices.
 
     Samples are sorted by class (or by a real target), then by the feature. The target graph is that of the
@@ -199,6 +201,8 @@ def plot_feature_graph(f: Any, y: Any, *, graph: Graph = "kernel", ax: Any = Non
         Class labels of any kind, or real values.
     graph : {"kernel", "euclidean"}
         See :class:`infused.FeatureGraph`.
+    target : {"auto", "classes", "real"}
+        What y holds; "auto" decides by its type.
     ax : pair of matplotlib Axes, optional
         Where to draw; by default on a new figure.
 
@@ -215,12 +219,12 @@ def plot_feature_graph(f: Any, y: Any, *, graph: Graph = "kernel", ax: Any = Non
     [(178, 178), (178, 178)]
     """
     feature = FeatureGraph(f, graph=graph).values
-    labels, classes = resolve_target(feature, y, "auto")
+    labels, classes = resolve_target(feature, y, target)
     # The class means are those of all samples, also where only a part of them is shown.
-    target = FeatureGraph.of_target(feature, labels, graph=graph).values
+    means = FeatureGraph.of_target(feature, labels, graph=graph, target=target).values
     order = np.lexsort((feature, np.unique(labels, return_inverse=True)[1]))
     shown = order[np.linspace(0, len(order) - 1, min(len(order), MOST_SAMPLES)).round().astype(int)]
-    matrices = [FeatureGraph(values[shown], graph=graph).adjacency() for values in (feature, target)]
+    matrices = [FeatureGraph(values[shown], graph=graph).adjacency() for values in (feature, means)]
     limits = [spread_limits(matrix) for matrix in matrices]
     if graph == "kernel" or classes:  # both panels are in the same units
         limits = [(min(low for low, _ in limits), max(high for _, high in limits))] * 2

@@ -72,7 +72,8 @@ def rows_axis(names: list[str]) -> dict[str, Any]:
     return names_axis(names, autorange=False, range=[len(names) - 0.4, -0.6], automargin=True, showgrid=False)
 
 
-def _rows_height(n_rows: int) -> int:
+def rows_height(n_rows: int) -> int:
+    """Pixels of a chart with names from top to bottom."""
     return 78 + ROW * n_rows
 
 
@@ -102,7 +103,7 @@ def score_chart(record: SelectionRecord) -> Chart | None:
         id="scores",
         title=f"Scores of {_best(record)}",
         caption=f"As {record.method_name} scores them: further right is better. Mind where the axis starts.",
-        height=_rows_height(len(best)),
+        height=rows_height(len(best)),
         data=[trace],
         layout={"xaxis": {"title": {"text": "Score"}}, "yaxis": {**rows_axis(names), "showgrid": True}},
         wide=not record.coefficient_names,
@@ -140,7 +141,7 @@ def _coefficient_bars(record: SelectionRecord, names: list[str], values: list[An
         id="coefficients",
         title=f"Coefficients of {_best(record)}",
         caption=f"Blue, to the right: {what}. Orange, to the left: the opposite.",
-        height=_rows_height(len(names)),
+        height=rows_height(len(names)),
         data=[trace],
         layout={"xaxis": {"title": {"text": units}, "zeroline": True}, "yaxis": rows_axis(names)},
     )
@@ -170,7 +171,7 @@ def _coefficient_map(record: SelectionRecord, names: list[str], values: list[Any
         id="coefficients",
         title=f"Coefficients of {_best(record)}, by {what.lower()}",
         caption=f"{units}. Blue: a larger value speaks for the {what.lower()}. Orange: it speaks against it.",
-        height=_rows_height(len(names)),
+        height=rows_height(len(names)),
         data=[trace],
         layout={"xaxis": ticks, "yaxis": rows_axis(names)},
     )

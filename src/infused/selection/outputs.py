@@ -42,7 +42,7 @@ def check_folder(folder: str | Path, force: bool) -> None:
     if found and not force:
         raise OutputExistsError(
             f"{folder} holds earlier results ({', '.join(found)}): choose another folder, or replace "
-            "them with --force (force=True)."
+            "them with --force."
         )
 
 

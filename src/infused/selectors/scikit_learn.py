@@ -16,7 +16,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.feature_selection import f_classif, f_regression, mutual_info_classif, mutual_info_regression
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
 from infused._runtime.memory import memory_budget
@@ -35,17 +35,20 @@ __all__ = [
 ]
 
 STRIP = 512  # features that are made dense at a time
+KINDS = {"auto": "auto", "classes": "onehot", "real": "real"}
 SEED = [Interval(Integral, 0, None, closed="left"), None]
 
 
 class ScoreSelector(BaseSelector):
     """Features by a score of each; ties by position. A subclass gives the scores.
 
-    ``n_features_to_select`` is a number, a fraction, or None for half of the features.
+    ``n_features_to_select`` is a number, a fraction, or None for half of the features; ``target`` says what y
+    is: "classes", "real", or "auto" for whatever its type tells.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": NUMBER_OF_FEATURES,
+        "target": [StrOptions({"auto", "classes", "real"})],
         "random_state": SEED,
         "n_jobs": [Integral, None],
     }
@@ -54,10 +57,12 @@ class ScoreSelector(BaseSelector):
         self,
         *,
         n_features_to_select: int | float | None = None,
+        target: str = "auto",
         random_state: int | None = 0,
         n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
+        self.target = target
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -76,7 +81,7 @@ class ScoreSelector(BaseSelector):
         )
         n_features = X.shape[1]
         k = how_many(self.n_features_to_select, n_features) or max(1, n_features // 2)
-        real = resolve_kind(y, "auto") == "real"
+        real = resolve_kind(y, KINDS[self.target]) == "real"
         self.scores_ = self._score(X, y, real)
         self.ranking_ = ranks(self.scores_, self._tie_breaks(X, y))
         self.support_ = self.ranking_ <= k
@@ -96,6 +101,8 @@ class RandomSelector(ScoreSelector):
     ----------
     n_features_to_select : int, float or None
         A number, a fraction, or None for half of the features.
+    target : {"auto", "classes", "real"}
+        What y is; it changes nothing here.
     random_state : int, optional
         The seed.
     n_jobs
@@ -151,11 +158,15 @@ class L1LogisticSelector(ScoreSelector):
         *,
         n_features_to_select: int | float | None = None,
         C: float = 1.0,
+        target: str = "auto",
         random_state: int | None = 0,
         n_jobs: int | None = None,
     ):
-        super().__init__(n_features_to_select=n_features_to_select, random_state=random_state, n_jobs=n_jobs)
+        self.n_features_to_select = n_features_to_select
         self.C = C
+        self.target = target
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def _score(self, X: Any, y: Array, real: bool) -> Floats:
         if real:

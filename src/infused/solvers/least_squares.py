@@ -55,15 +55,16 @@ class LeastSquares:
         """The largest row of X'Y: without a penalty, the natural size of a gradient."""
         return float(np.linalg.norm(self.correlation, axis=1).max(initial=0.0)) or 1.0
 
-    def gradient(self, B: Floats) -> Floats:
-        """X'(XB - Y) + 2 S B."""
+    def gradient(self, B: Floats, own: Floats | None = None) -> Floats:
+        """X'(XB - Y) + 2 S B; where the Hessian is not formed, ``own`` is the last part, if known."""
         rows = np.flatnonzero(B.any(axis=1))
         if self.hessian is not None:
             if 2 * len(rows) > len(B):
                 return np.asarray(self.hessian @ B - self.correlation)
             return np.asarray(self.hessian[rows].T @ B[rows] - self.correlation)  # it is symmetric
         fitted = self._by_feature[rows].T @ B[rows]
-        return np.asarray(self._by_feature @ fitted - self.correlation + self.quadratic.gradient(B))
+        own = self.quadratic.gradient(B) if own is None else own
+        return np.asarray(self._by_feature @ fitted - self.correlation + own)
 
     def block(self, features: Ints) -> Floats:
         """The Hessian of some features; what was asked for before is remembered."""

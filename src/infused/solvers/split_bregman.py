@@ -108,7 +108,7 @@ class _Iteration:
             start = SplitState(zero, edges, zero, edges, mu=FIRST_MU)
         self.b = start.p
         self.p, self.q, self.u, self.v, self.mu = start.p, start.q, start.u, start.v, start.mu
-        self.gradient = f.gradient(self.p)
+        self._evaluate()
         self.D = self._system()
 
     def step(self) -> tuple[float, float]:
@@ -123,18 +123,23 @@ class _Iteration:
         self.u = u + mu * (mixed - p_next)
         self.v = v + mu * (mixed_C - q_next)
         self.b, self.p, self.q = b, p_next, q_next
-        self.gradient = f.gradient(p_next)
+        self._evaluate()
         primal = np.sqrt(((b - p_next) ** 2).sum() + ((Cb - q_next) ** 2).sum())
         dual = mu * np.linalg.norm(p_next - p + C.T @ (q_next - q))
         return float(primal), float(dual)
 
+    def _evaluate(self) -> None:
+        """The gradient at p, and its part from the quadratic term where p carries that term."""
+        self.own = None if self.f.hessian is not None else self.f.quadratic.gradient(self.p)
+        self.gradient = self.f.gradient(self.p, self.own)
+
     def _shrink(self, B: Floats) -> Floats:
         """The step of p: soft thresholding, after a gradient step where p carries the quadratic term."""
-        if self.f.hessian is not None:
+        if self.own is None:
             return self.first.prox(B, 1 / self.mu)
         curvature = self.f.quadratic.curvature
         total = self.mu + curvature
-        pull = curvature * self.p - self.f.quadratic.gradient(self.p)
+        pull = curvature * self.p - self.own
         return self.first.prox((self.mu * B + pull) / total, 1 / total)
 
     def objective(self) -> float:

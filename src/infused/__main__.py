@@ -1,0 +1,8 @@
+"""``python -m infused``."""
+
+import sys
+
+from infused.cli.app import main
+
+if __name__ == "__main__":
+    sys.exit(main())

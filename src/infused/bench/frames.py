@@ -1,0 +1,165 @@
+"""The rows of a benchmark as a data frame: what was measured, what failed, and how the compared are called.
+
+One row is one k of one cell (data set, method, parameters, repeat, fold). Rows of the leaky protocol, where
+the test part was seen by the selection, never meet rows of the nested one: every table and figure takes the
+rows of one protocol.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from infused.bench.cells import Protocol
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
+__all__ = [
+    "CELL",
+    "Protocol",
+    "failed_cells",
+    "labelled",
+    "metric_of",
+    "of_protocol",
+    "only_dataset",
+    "other_variants",
+    "plain_methods",
+    "scored",
+]
+
+#: What tells one cell from another, once methods are labelled.
+CELL = ["dataset", "label", "repeat", "fold"]
+
+_NEEDED = ("dataset", "method", "parameters", "protocol", "repeat", "fold", "k", "status")
+_SETTINGS = {"seed": "seeds", "folds": "numbers of folds", "data": "versions of the data"}
+_METRICS = ("accuracy", "balanced_accuracy", "macro_f1", "r2")
+
+
+def of_protocol(rows: DataFrame, protocol: Protocol | None = "nested") -> DataFrame:
+    """The labelled rows of one protocol; None takes the only one that there is.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One row per k of a cell.
+    protocol : {"nested", "leaky"} or None
+
+    Returns
+    -------
+    DataFrame
+        With a column ``label``: what a method is called where it is compared.
+    """
+    missing = [name for name in _NEEDED if name not in rows.columns]
+    if missing:
+        raise ValueError(f"These are no rows of a benchmark: the column {missing[0]!r} is missing.")
+    there = sorted(rows["protocol"].unique())
+    if protocol is None:
+        if len(there) != 1:
+            raise ValueError(
+                "Leaky and nested results cannot be mixed: pass the rows of one protocol."
+                if there
+                else "There are no rows: run the benchmark first."
+            )
+        protocol = there[0]
+    if protocol not in there:
+        raise ValueError(
+            f"There are no rows of the {protocol} protocol: run the benchmark with --protocol {protocol}."
+        )
+    return labelled(rows[rows["protocol"] == protocol])
+
+
+def labelled(rows: DataFrame) -> DataFrame:
+    """The rows with a ``label``: the method, and its parameters or classifier where these differ.
+
+    Rows that have labels keep them, so that a method is called the same in every part of a table.
+    """
+    if "label" in rows.columns:
+        return rows
+    labels = rows["method"].astype(str) + rows["parameters"].map(_own_words)
+    if "classifier" in rows.columns and (rows.groupby("dataset")["classifier"].nunique() > 1).any():
+        labels = labels + " with " + rows["classifier"].astype(str)
+    return rows.assign(label=labels)
+
+
+def _own_words(parameters: object) -> str:
+    """Parameters in brackets, or nothing where a method ran with its defaults.
+
+    >>> _own_words('{"fusion": "none", "lambda3": 0.0}')
+    ' (fusion=none, lambda3=0.0)'
+    """
+    if not isinstance(parameters, str) or parameters.strip() in ("", "{}"):
+        return ""
+    pairs = json.loads(parameters).items()
+    words = (f"{name}={value if isinstance(value, str) else json.dumps(value)}" for name, value in pairs)
+    return f" ({', '.join(words)})"
+
+
+def plain_methods(rows: DataFrame) -> DataFrame:
+    """The rows of methods as they are by default: those that can stand beside published figures."""
+    return rows[~_is_variant(rows)]
+
+
+def other_variants(rows: DataFrame) -> list[str]:
+    """The labels of the others, which have parameters of their own or are ablations; sorted."""
+    return sorted(rows.loc[_is_variant(rows), "label"].unique())
+
+
+def _is_variant(rows: DataFrame) -> Series:
+    # Ablations are called after the method that they change: infused-lasso[no-fusion].
+    return (rows["parameters"].map(_own_words) != "") | rows["method"].str.endswith("]")
+
+
+def only_dataset(rows: DataFrame) -> str:
+    """The name of the one data set that the rows are about."""
+    names = rows["dataset"].unique()
+    if len(names) != 1:
+        raise ValueError(
+            f"Rows of one data set are needed, got those of {', '.join(sorted(names)) or 'none'}."
+        )
+    return str(names[0])
+
+
+def metric_of(rows: DataFrame, metric: str | None = None) -> str:
+    """The metric to report: the one that was asked for, else accuracy, else R² where the target is real."""
+    if metric is not None:
+        if metric not in _METRICS or metric not in rows.columns:
+            known = ", ".join(name for name in _METRICS if name in rows.columns)
+            raise ValueError(f"There is no metric {metric!r} in these rows: there are {known}.")
+        return metric
+    accuracy = "accuracy" in rows.columns and rows["accuracy"].notna().any()
+    return "accuracy" if accuracy or "r2" not in rows.columns or rows["r2"].isna().all() else "r2"
+
+
+def scored(rows: DataFrame, metric: str) -> DataFrame:
+    """Finished rows that have this metric, from runs whose folds are the same.
+
+    Runs of one data set with other seeds, numbers of folds or data have other folds, and cannot be paired; a
+    cell and k with two results comes from runs with other lists of k.
+    """
+    done = rows[(rows["status"] == "ok") & rows[metric].notna()]
+    for setting in (name for name in _SETTINGS if name in done.columns):
+        for dataset, found in done.groupby("dataset")[setting].unique().items():
+            if len(found) > 1:
+                values = ", ".join(str(value) for value in sorted(found))
+                raise ValueError(
+                    f"{dataset} was run with several {_SETTINGS[setting]} ({values}): pass the rows of one."
+                )
+    twice = done[done.duplicated([*CELL, "k"])]
+    if len(twice):
+        one = twice.iloc[0]
+        raise ValueError(
+            f"{one['label']} on {one['dataset']} has two results for repeat {one['repeat']}, "
+            f"fold {one['fold']}, k = {one['k']}: pass the rows of one run, with one list of k."
+        )
+    return done.astype({"k": int})
+
+
+def failed_cells(rows: DataFrame) -> DataFrame:
+    """Cells without any result: one row each, with its status and reason."""
+    done = rows.loc[rows["status"] == "ok", CELL].drop_duplicates()
+    others = rows[rows["status"] != "ok"].drop_duplicates(CELL)
+    if "reason" not in others.columns:
+        others = others.assign(reason="")
+    kept = others.merge(done, on=CELL, how="left", indicator=True)
+    return kept.loc[kept["_merge"] == "left_only", [*CELL, "status", "reason"]].reset_index(drop=True)

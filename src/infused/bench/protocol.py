@@ -1,0 +1,223 @@
+"""How a selection is judged: choose on the training part, score on the test part.
+
+For one method on one fold, in this order:
+
+1. The transform of the values (none; sqrt and log1p where no training value is negative) by inner 3-fold
+   cross-validation of a linear model on the features with the largest F values, as many as the largest k, on
+   at most 3,000 samples. It is the same for all methods.
+2. The ranking of features by the method, made once for the largest k. It serves every smaller k, whose
+   features are its first: also where a ranking is made for one number of features (``ranking="recursive"``).
+3. The scale of the selected features.
+4. The model's parameter (C of the SVM) by inner 3-fold cross-validation at the largest k; it serves every k.
+5. For every k, a fit on the training part and the scores on the test part.
+
+"nested" shows the training part alone to all five. "leaky" shows all samples to the first two, as published
+tables often do; its scores are too good, the more so the fewer samples there are.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from time import process_time
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from infused._typing import Array, Data, Floats, Ints
+from infused.bench.cells import Cell, Method, Problem, canonical_json
+from infused.bench.methods import make_method, rank
+from infused.bench.models import Judge, judge_named, scaled, tune
+from infused.bench.rows import Row, cell_rows
+from infused.bench.splits import folds_of, seed_for
+from infused.selection.choices import choose_transform, transformed
+
+__all__ = ["Remember", "evaluate"]
+
+INNER_FOLDS = 3
+LONGEST_WARNING = 200
+
+#: ``remember(key, compute)`` gives what was computed for this key before, or computes it; JSON in and out.
+Remember = Callable[[Mapping[str, Any], Callable[[], Any]], Any]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Samples, and the seed for what is drawn while looking at them."""
+
+    X: Data
+    y: Array
+    groups: Array | None
+    seed: int
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """The best features in rank order, and the seconds that it took to find them."""
+
+    features: Ints
+    seconds: float
+
+
+def forget(key: Mapping[str, Any], compute: Callable[[], Any]) -> Any:
+    """Compute, and keep nothing."""
+    return compute()
+
+
+def evaluate(
+    problem: Problem, cell: Cell, remember: Remember = forget, prepared: Callable[[], None] = lambda: None
+) -> list[Row]:
+    """The rows of one cell.
+
+    Parameters
+    ----------
+    problem : Problem
+        The data that the cell is about.
+    cell : Cell
+    remember : callable
+        Keeps what cells share: the transform of a fold, the ranking by a method that sees all samples.
+    prepared : callable
+        Called when what is shared by all methods is there, and the work of this one begins.
+
+    Returns
+    -------
+    list of dict
+        One for each k. Seconds are CPU seconds of this process.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        train, test = split_of(problem, cell)
+        seen = part_seen(problem, cell, train)
+        transform = chosen_transform(problem, cell, seen, remember)
+        prepared()
+        start = process_time()
+        ranked = ranking(problem, cell, seen, transform, remember)
+        X, X_test = (_columns(problem.data.X[rows], transform, ranked.features) for rows in (train, test))
+        seed = seed_for(cell.seed, cell.repeat, cell.fold)
+        judge = judge_named(cell.classifier, problem.data.task)
+        training = Part(X, problem.data.y[train], _of(problem.groups, train), seed)
+        tuned = tuned_on(judge, training, problem)
+        by_k = scores_by_k(judge, tuned, training, (X_test, problem.data.y[test]), cell.ks)
+    by_k[cell.ks[-1]]["selected"] = ranked.features.tolist()
+    shared = {
+        "status": "ok",
+        "reason": "",
+        "transform": transform,
+        "C": tuned.get("C"),
+        "tuned": canonical_json(tuned),
+        "n_train": len(train),
+        "n_test": len(test),
+        "n_features": problem.data.n_features,
+        "select_seconds": ranked.seconds,
+        "cell_seconds": process_time() - start,
+        "warnings": _words(caught),
+    }
+    return cell_rows(cell, shared, by_k)
+
+
+def split_of(problem: Problem, cell: Cell) -> tuple[Ints, Ints]:
+    """The training and the test samples: the same for every method and protocol."""
+    seed = seed_for(cell.seed, cell.repeat)
+    return folds_of(problem.data.y, problem.data.task, cell.folds, seed, problem.groups)[cell.fold]
+
+
+def part_seen(problem: Problem, cell: Cell, train: Ints) -> Part:
+    """What the transform and the selection may look at."""
+    if cell.protocol == "leaky":
+        return Part(problem.data.X, problem.data.y, problem.groups, seed_for(cell.seed))
+    seed = seed_for(cell.seed, cell.repeat, cell.fold)
+    return Part(problem.data.X[train], problem.data.y[train], _of(problem.groups, train), seed)
+
+
+def chosen_transform(problem: Problem, cell: Cell, seen: Part, remember: Remember) -> str:
+    """The transform of a fold, or of all samples, for any method."""
+
+    def choose() -> str:
+        return choose_transform(seen.X, seen.y, problem.data.task, cell.ks[-1], seen.seed).value
+
+    return str(remember({"what": "transform", "k": cell.ks[-1], **_where(cell)}, choose))
+
+
+def ranking(problem: Problem, cell: Cell, seen: Part, transform: str, remember: Remember) -> Ranked:
+    """The features that the method selects; of all samples there is one selection for all folds."""
+    task = problem.data.task
+
+    def select() -> dict[str, Any]:
+        X = transformed(seen.X, transform)
+        method = Method(cell.method, cell.parameters)
+        start = process_time()
+        features = rank(make_method(method, cell.ks[-1], task, seen.seed), X, seen.y, cell.ks, task)
+        return {"features": features.tolist(), "seconds": process_time() - start}
+
+    if cell.protocol == "nested":
+        found = select()
+    else:
+        what = {"method": cell.method, "parameters": cell.parameters, "ks": cell.ks, "transform": transform}
+        found = remember({"what": "ranking", **what, **_where(cell)}, select)
+    return Ranked(np.array(found["features"], dtype=np.int64), float(found["seconds"]))
+
+
+def tuned_on(judge: Judge, part: Part, problem: Problem) -> dict[str, Any]:
+    """The model's parameter, by inner cross-validation that keeps groups whole."""
+    if judge.tuned is None:
+        return {}
+    splits = folds_of(part.y, problem.data.task, INNER_FOLDS, part.seed, part.groups)
+    return tune(judge, part.X, part.y, splits, part.seed)
+
+
+def scores_by_k(
+    judge: Judge, tuned: dict[str, Any], train: Part, test: tuple[Floats, Array], ks: tuple[int, ...]
+) -> dict[int, Row]:
+    """Scores on the test part, and the seconds of the fit, for every k."""
+    fitted, unseen = scaled(train.X, test[0])
+    by_k = {}
+    for k in ks:
+        model = judge.model(train.seed, tuned)
+        start = process_time()
+        model.fit(fitted[:, :k], train.y)
+        seconds = process_time() - start
+        by_k[k] = {**_scores(model, unseen[:, :k], test[1]), "fit_seconds": seconds}
+    return by_k
+
+
+def _scores(model: Any, X: Floats, y: Array) -> Row:
+    from sklearn.base import is_regressor
+    from sklearn.metrics import accuracy_score, f1_score, r2_score, recall_score
+
+    predicted = model.predict(X)
+    if is_regressor(model):
+        return {"r2": float(r2_score(y, predicted))}
+    # Balanced accuracy over the classes that the test part has.
+    recall = recall_score(y, predicted, labels=np.unique(y), average="macro", zero_division=0)
+    return {
+        "accuracy": float(accuracy_score(y, predicted)),
+        "balanced_accuracy": float(recall),
+        "macro_f1": float(f1_score(y, predicted, average="macro", zero_division=0)),
+    }
+
+
+def _columns(X: Data, transform: str, features: Ints) -> Floats:
+    """Some features as a dense array, transformed; a test value may be negative where no other is."""
+    chosen = X[:, features]
+    dense = np.asarray(chosen.toarray() if sparse.issparse(chosen) else chosen, dtype=np.float64)
+    return np.asarray(transformed(dense if transform == "none" else np.maximum(dense, 0.0), transform))
+
+
+def _where(cell: Cell) -> dict[str, Any]:
+    """What tells apart the samples that a selection sees."""
+    whole = {"data": cell.data, "protocol": cell.protocol, "seed": cell.seed}
+    if cell.protocol == "leaky":
+        return whole
+    return {**whole, "folds": cell.folds, "repeat": cell.repeat, "fold": cell.fold}
+
+
+def _of(values: Array | None, rows: Ints) -> Array | None:
+    return None if values is None else values[rows]
+
+
+def _words(caught: list[warnings.WarningMessage]) -> str:
+    """What was warned of, each thing once."""
+    lines = (f"{one.category.__name__}: {' '.join(str(one.message).split())}" for one in caught)
+    return "; ".join(dict.fromkeys(line[:LONGEST_WARNING] for line in lines))

@@ -1,0 +1,151 @@
+"""Run what is missing: from an experiment to a full store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING
+
+from infused.bench.cells import Cell
+from infused.bench.clock import Clock
+from infused.bench.experiment import Experiment
+from infused.bench.store import Store, StoreError
+from infused.bench.workers import Finished, Limits, evaluate_all
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = ["Outcome", "Progress", "run_experiment"]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is."""
+
+    finished: Finished
+    done: int
+    """Cells of this experiment that are in the store."""
+    total: int
+    seconds_left: float
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run did."""
+
+    computed: int
+    """Cells that this run computed."""
+    found: int
+    """Cells that were in the store before, or were put there by another process."""
+    failed: int
+    """Cells of the experiment without a result, whichever run computed them."""
+
+
+def run_experiment(
+    experiment: Experiment,
+    store: Store,
+    *,
+    jobs: int = 1,
+    timeout: float | None = None,
+    memory: int | None = None,
+    retry: bool = False,
+    report: Callable[[Progress], None] | None = None,
+) -> Outcome:
+    """Compute the cells of an experiment that the store does not have, and keep each as it is finished.
+
+    Other processes may fill the same store at the same time. Workers are processes that import the main
+    module afresh: in a script, call this below ``if __name__ == "__main__"``.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    store : Store
+    jobs : int
+        Workers; -1 for every core. The results do not depend on it.
+    timeout : float, optional
+        Most seconds for one cell.
+    memory : int, optional
+        Most bytes for one worker.
+    retry : bool
+        Whether cells that failed before are computed again.
+    report : callable, optional
+        Called with a `Progress` after every cell.
+
+    Returns
+    -------
+    Outcome
+    """
+    from joblib import effective_n_jobs
+
+    rows = store.frame()
+    check_same_design(rows, experiment, store)
+    cells = experiment.cells()
+    status = dict(zip(rows["cell"], rows["status"], strict=True))
+    todo = [cell for cell in cells if cell.key not in status or (retry and status[cell.key] != "ok")]
+    clock = Clock(rows, todo, min(effective_n_jobs(jobs), max(1, len(todo))))
+    waiting = Waiting(todo, store, clock, retry)
+    problems = {problem.name: problem for problem in experiment.problems}
+    computed = 0
+    limits = Limits(timeout, memory)
+    with closing(evaluate_all(waiting, problems, store, clock.n_workers, limits)) as stream:
+        for finished in stream:
+            store.write(finished.rows)
+            status[finished.cell.key] = finished.status
+            computed += 1
+            clock.finished(finished.cell, finished.seconds)
+            if report is not None:
+                report(Progress(finished, len(cells) - clock.n_left, len(cells), clock.seconds_left()))
+    if waiting.skipped:
+        rows = store.frame()
+        status = dict(zip(rows["cell"], rows["status"], strict=True))
+    failed = sum(status[cell.key] != "ok" for cell in cells)
+    return Outcome(computed, len(cells) - computed, failed)
+
+
+class Waiting(Iterator[Cell]):
+    """The cells that are left: data set by data set, and within each at random.
+
+    At random, because two processes on one store should not compute the same cells side by side, and because
+    the time left is known the sooner the earlier every method was seen. A cell that another process finished
+    meanwhile is skipped.
+    """
+
+    def __init__(self, cells: Sequence[Cell], store: Store, clock: Clock, retry: bool):
+        order = {name: n for n, name in enumerate(dict.fromkeys(cell.dataset for cell in cells))}
+        shuffled = Random().sample(cells, len(cells))
+        self._cells = iter(sorted(shuffled, key=lambda cell: order[cell.dataset]))
+        self._store, self._clock, self._retry = store, clock, retry
+        self.skipped = 0
+
+    def __next__(self) -> Cell:
+        for cell in self._cells:
+            if self._retry or not self._store.has(cell.key):
+                return cell
+            self.skipped += 1
+            self._clock.drop(cell)
+        raise StopIteration
+
+
+def check_same_design(rows: DataFrame, experiment: Experiment, store: Store) -> None:
+    """Refuse to mix results that cannot be averaged: other data, folds, seeds or numbers of features."""
+    for problem in experiment.problems:
+        earlier = rows[(rows["dataset"] == problem.name) & (rows["protocol"] == experiment.protocol)]
+        if earlier.empty:
+            continue
+        one = earlier[earlier["cell"] == earlier["cell"].iloc[0]]
+        there = {"--folds": one["folds"].iloc[0], "--seed": one["seed"].iloc[0], "-k": _listed(one["k"])}
+        wanted = {"--folds": experiment.folds, "--seed": experiment.seed, "-k": _listed(problem.ks)}
+        other = [f"{option} {value}" for option, value in there.items() if value != wanted[option]]
+        if one["data"].iloc[0] != problem.fingerprint:
+            other.append("other data of this name")
+        if other:
+            raise StoreError(
+                f"{str(store.folder)!r} holds results of {problem.name} with {', '.join(other)}: "
+                "ask for the same, or use another store."
+            )
+
+
+def _listed(ks: Iterable[int]) -> str:
+    return ",".join(str(k) for k in sorted(ks))

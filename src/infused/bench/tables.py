@@ -1,0 +1,288 @@
+"""Tables from the rows of a benchmark: the best of every method, who beats whom, and mean ranks.
+
+Every table is made of the rows of one protocol and says which. What is missing is a dash, and what failed is
+counted and named below the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from infused.bench import paper
+from infused.bench.comparison import Comparison
+from infused.bench.frames import (
+    Protocol,
+    failed_cells,
+    metric_of,
+    of_protocol,
+    other_variants,
+    plain_methods,
+)
+from infused.bench.paired import ALPHA
+from infused.bench.ranks import RankComparison, TooFewToRankError, compare_ranks
+from infused.bench.statistics import best_scores, score_summary
+from infused.bench.table_formats import DASH, Table
+from infused.bench.wording import (
+    ERRORS,
+    METRICS,
+    OPTIMISM,
+    failure_notes,
+    fold_note,
+    in_order,
+    p_text,
+    protocol_words,
+    score_text,
+    unit,
+    variant_note,
+)
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = ["BestScores", "accuracy_table", "comparison_table", "rank_comparison", "rank_table"]
+
+
+class BestScores:
+    """The best mean of every method on every data set, as cells of a table.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Labelled rows of one protocol.
+    metric : str
+    """
+
+    def __init__(self, rows: DataFrame, metric: str):
+        self.rows, self.metric = rows, metric
+        self.summary = score_summary(rows, metric)
+        best = best_scores(self.summary)
+        keys = zip(best["label"], best["dataset"], strict=True)
+        self._best = dict(zip(keys, best.to_dict("records"), strict=True))
+        self._failed = failed_cells(rows).groupby(["label", "dataset"]).size().to_dict()
+
+    def get(self, label: str, dataset: str) -> dict[str, Any] | None:
+        """The row of the best k, or None where there is no result."""
+        return self._best.get((label, dataset))
+
+    def text(self, label: str, dataset: str) -> str:
+        """Mean, standard error and k; a dagger where folds failed, a dash where there is nothing."""
+        mark = "†" if (label, dataset) in self._failed else ""
+        one = self.get(label, dataset)
+        if one is None:
+            return f"{DASH}{mark}"
+        return f"{score_text(one['mean'], one['error'], self.metric)} ({one['k']}){mark}"
+
+    def record(self, label: str, dataset: str) -> dict[str, Any]:
+        """The numbers of one cell, in the unit that the table shows."""
+        one, (factor, sign) = self.get(label, dataset), unit(self.metric)
+        return {
+            "dataset": dataset,
+            "method": label,
+            "protocol": str(self.rows["protocol"].iloc[0]),
+            "metric": self.metric,
+            "unit": sign,
+            "mean": None if one is None else factor * one["mean"],
+            "standard_error": None if one is None else factor * one["error"],
+            "k": None if one is None else one["k"],
+            "smallest_k": None if one is None else one["smallest_k"],
+            "folds": 0 if one is None else one["n_folds"],
+            "failed_folds": self._failed.get((label, dataset), 0),
+        }
+
+    def winners(self, labels: Sequence[str], dataset: str) -> list[str]:
+        """Those with the best mean on a data set."""
+        means = {label: one["mean"] for label in labels if (one := self.get(label, dataset))}
+        # Equal shares of right answers may differ in their last digit.
+        return [label for label, mean in means.items() if mean > max(means.values()) - 1e-12]
+
+    def notes(self) -> tuple[str, ...]:
+        """On how many folds, and what failed."""
+        return (*([fold_note(self.summary)] if len(self.summary) else []), *failure_notes(self.rows))
+
+
+def accuracy_table(rows: DataFrame, *, protocol: Protocol = "nested", metric: str | None = None) -> Table:
+    """The best mean over k of every method on every data set, with its k (as Table 2 of the paper has it).
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One row per k of a cell.
+    protocol : {"nested", "leaky"}
+    metric : str, optional
+        By default accuracy, or R² for real targets.
+
+    Returns
+    -------
+    Table
+        Methods x data sets; the best of each data set is stressed.
+    """
+    import pandas as pd
+
+    mine = of_protocol(rows, protocol)
+    best = BestScores(mine, metric_of(mine, metric))
+    labels = in_order(mine["label"].unique(), paper.METHODS)
+    datasets = in_order(mine["dataset"].unique(), paper.DATASETS)
+    cells = {"Method": labels} | {name: [best.text(label, name) for label in labels] for name in datasets}
+    strong = {(labels.index(one), name) for name in datasets for one in best.winners(labels, name)}
+    sign = unit(best.metric)[1]
+    what = f"{METRICS[best.metric]}{f' ({sign})' if sign else ''}"
+    return Table(
+        caption=f"Best mean {what} ± standard error over k, with its k in brackets. "
+        f"{protocol_words(protocol)} {OPTIMISM}. {ERRORS}",
+        cells=pd.DataFrame(cells),
+        data=pd.DataFrame([best.record(label, name) for name in datasets for label in labels]),
+        notes=best.notes(),
+        strong=frozenset(strong),
+    )
+
+
+def comparison_table(comparison: Comparison) -> Table:
+    """One line for each method: how good, with how many features, how steady, how fast, and is it the best.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        From :func:`infused.bench.comparison.compare_methods`.
+
+    Returns
+    -------
+    Table
+    """
+    import pandas as pd
+
+    found, metric = comparison.methods, comparison.metric
+    factor, sign = unit(metric)
+    name = METRICS[metric]
+    title = f"{name[0].upper()}{name[1:]}{f' ({sign})' if sign else ''}"
+    lines = [_comparison_line(one, metric, title) for one in found.to_dict("records")]
+    if len(lines):
+        lines[0]["p"] = "best"
+    numbers = found.assign(
+        protocol=comparison.protocol,
+        metric=metric,
+        unit=sign,
+        **{column: factor * found[column] for column in ("mean", "error", "difference", "low", "high")},
+    )
+    columns = [*_CSV, "protocol", "metric", "unit"]
+    return Table(
+        caption=f"Methods on {comparison.dataset}, each with the k of its best mean ± standard error. "
+        "Enough: the smallest k within one standard error of that. Stability (Nogueira et al. 2018): 1 if "
+        "every fold selects the same features, 0 if no more alike than at random. p: paired corrected "
+        f"t-test against the best, after Holm. {protocol_words(comparison.protocol)} {OPTIMISM}. {ERRORS}",
+        cells=pd.DataFrame(lines),
+        data=numbers[columns].rename(columns={"label": "method", "error": "standard_error"}),
+        notes=(fold_note(comparison.curves), *failure_notes(comparison.rows)),
+        strong=frozenset({(0, "Method")}),
+    )
+
+
+_CSV = (
+    "label", "mean", "error", "k", "smallest_k", "n_folds", "failed", "stability", "stability_low",
+    "stability_high", "select_seconds", "difference", "low", "high", "p_value", "p_holm",
+)  # fmt: skip
+
+
+def _comparison_line(one: dict[str, Any], metric: str, title: str) -> dict[str, str]:
+    there = not np.isnan(one["mean"])
+    return {
+        "Method": f"{one['label']}{'†' if one['failed'] else ''}",
+        title: score_text(one["mean"], one["error"], metric) if there else DASH,
+        "k": f"{one['k']:.0f}" if there else DASH,
+        "Enough": f"{one['smallest_k']:.0f}" if there else DASH,
+        "Stability": DASH if np.isnan(one["stability"]) else f"{one['stability']:.2f}",
+        "Seconds": DASH if np.isnan(one["select_seconds"]) else f"{one['select_seconds']:.2g}",
+        "p": p_text(one["p_holm"]),
+    }
+
+
+def rank_comparison(
+    rows: DataFrame,
+    *,
+    protocol: Protocol = "nested",
+    metric: str | None = None,
+    methods: Sequence[str] | None = None,
+    alpha: float = ALPHA,
+) -> RankComparison:
+    """Mean ranks of the methods' best means, over the data sets on which all of them have one.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One row per k of a cell.
+    protocol : {"nested", "leaky"}
+    metric : str, optional
+        By default accuracy on data with classes, and R² on those with real targets.
+    methods : sequence of str, optional
+        Which to rank; by default all that ran with their defaults.
+    alpha : float
+        Level of Nemenyi's test.
+
+    Returns
+    -------
+    RankComparison
+    """
+    import pandas as pd
+
+    mine = plain_methods(of_protocol(rows, protocol))
+    if methods is not None:
+        mine = mine[mine["method"].isin(methods)]
+    best = pd.concat(
+        best_scores(score_summary(part, metric_of(part, metric))) for _, part in mine.groupby("dataset")
+    )
+    scores = best.pivot(index="dataset", columns="label", values="mean")
+    scores = scores.reindex(columns=sorted(mine["label"].unique())).dropna()
+    if min(scores.shape) < 2:
+        raise TooFewToRankError(
+            "Ranks need two methods, and two data sets on which all of them have results: there are "
+            f"{scores.shape[1]} and {len(scores)}."
+        )
+    ordered = scores.loc[in_order(scores.index, paper.DATASETS)]
+    found = compare_ranks(
+        ordered.round(12), alpha
+    )  # equal shares of right answers may differ in a last digit
+    return replace(found, protocol=protocol)
+
+
+def rank_table(
+    rows: DataFrame,
+    *,
+    protocol: Protocol = "nested",
+    metric: str | None = None,
+    methods: Sequence[str] | None = None,
+) -> Table:
+    """Mean ranks over data sets, with letters for methods that Nemenyi's test cannot tell apart.
+
+    The parameters are those of :func:`rank_comparison`.
+    """
+    import pandas as pd
+
+    found = rank_comparison(rows, protocol=protocol, metric=metric, methods=methods)
+    test = found.friedman
+    letters = [
+        "".join(chr(ord("a") + n) for n, (first, last) in enumerate(found.groups) if first <= place <= last)
+        for place in range(len(found.labels))
+    ]
+    ranks = [f"{rank:.2f}" for rank in found.mean_ranks]
+    mine = of_protocol(rows, protocol)
+    ranked, every = found.datasets, in_order(mine["dataset"].unique(), paper.DATASETS)
+    left_out = [name for name in every if name not in ranked]
+    notes = [f"Data sets: {', '.join(ranked)}."]
+    if left_out:
+        notes.append(f"Left out, because a method has no result there: {', '.join(left_out)}.")
+    if variants := other_variants(mine):
+        notes.append(variant_note(variants))
+    return Table(
+        caption=f"Mean ranks over {len(ranked)} data sets, 1 is best. Friedman: chi-square "
+        f"{test.statistic:.2f}, p {p_text(test.p_value)}; Iman and Davenport: F {test.f_statistic:.2f}, "
+        f"p {p_text(test.f_p_value)}. Methods that share a letter differ by less than Nemenyi's difference, "
+        f"{found.critical_difference:.2f} at {found.alpha:g}. {protocol_words(protocol)} {OPTIMISM}.",
+        cells=pd.DataFrame({"Method": found.labels, "Mean rank": ranks, "Alike": letters}),
+        data=pd.DataFrame(
+            {"method": found.labels, "mean_rank": found.mean_ranks, "alike": letters, "protocol": protocol}
+        ),
+        notes=tuple(notes),
+    )

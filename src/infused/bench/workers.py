@@ -1,0 +1,275 @@
+"""Processes that evaluate cells, one at a time each, and can be stopped at any moment.
+
+joblib's workers cannot be stopped one by one, and a cell that takes too long or too much memory must not take
+the others with it. So each worker here is a process of its own with a pipe, and one loop hands out cells,
+collects rows, and looks at clocks and memory. Workers are started afresh (spawn) with one BLAS thread each;
+they end when the process that started them ends, whichever way.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing import connection as pipes
+from multiprocessing import get_context, parent_process
+from time import monotonic
+from typing import Any
+
+from infused._runtime.memory import format_bytes
+from infused.bench.cells import BenchmarkError, Cell, Problem
+from infused.bench.rows import Row, Status, failed_rows
+from infused.bench.store import Store
+
+__all__ = ["Finished", "Limits", "evaluate_all"]
+
+TICK_S = 0.1  # between two looks at clocks and memory
+LONGEST_REASON = 300
+RECEIVED, PREPARED = "received", "prepared"  # what a worker says before it sends rows
+ONE_THREAD = dict.fromkeys(
+    (
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "VECLIB_MAXIMUM_THREADS",
+        "NUMBA_NUM_THREADS",
+    ),
+    "1",
+)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one cell may take; None is no limit."""
+
+    seconds: float | None = None
+    """For the transform of its fold, which is the work of all methods, and again for its own work."""
+    memory: int | None = None
+    """Bytes of the whole worker, its libraries and the data included."""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A cell and its rows, whether they hold results or the reason why there are none."""
+
+    cell: Cell
+    rows: list[Row]
+    seconds: float
+    """By the clock on the wall."""
+
+    @property
+    def status(self) -> Status:
+        """How it ended."""
+        status: Status = self.rows[0]["status"]
+        return status
+
+
+class Worker:
+    """One process, and the cell that it has."""
+
+    def __init__(self, store: Store, limits: Limits):
+        self._store, self._limits = store, limits
+        self._process: Any = None
+        self._problem: Problem | None = None
+        self._began = 0.0
+        self._since: float | None = None  # when the present stage of the work began
+        self.cell: Cell | None = None
+        self.pipe: Any = None
+
+    def give(self, cell: Cell, problem: Problem) -> None:
+        """Let it begin; the data go along when it does not have them."""
+        if self._process is None or not self._process.is_alive():
+            self.stop()
+            self._start()
+        new = None if problem is self._problem else problem
+        self.cell, self._problem = cell, problem
+        self._began, self._since = monotonic(), None
+        with suppress(OSError):  # it has died: collect() says so
+            self.pipe.send((cell, new))
+
+    @property
+    def signs(self) -> list[Any]:
+        """What to wait for: a message, or its end."""
+        return [self.pipe, self._process.sentinel]
+
+    def collect(self) -> Finished | None:
+        """What came of its cell, or None while it works."""
+        assert self.cell is not None
+        rows = self._received()
+        if rows is None:
+            excess = self._excess()
+            if excess is None:
+                return None
+            self.stop()
+            rows = failed_rows(self.cell, *excess)
+        finished = Finished(self.cell, rows, monotonic() - self._began)
+        self.cell = None
+        return finished
+
+    def stop(self) -> None:
+        """End the process now, whatever it does."""
+        if self._process is None:
+            return
+        self._process.kill()
+        self._process.join()
+        self.pipe.close()
+        self._process = self._problem = None
+
+    def _start(self) -> None:
+        context = get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self._process = context.Process(target=work, args=(theirs, self._store.folder), daemon=True)
+        with _single_threaded(), _sheltered_from_interrupts():
+            self._process.start()
+        theirs.close()
+
+    def _received(self) -> list[Row] | None:
+        try:
+            while self.pipe.poll():
+                message = self.pipe.recv()
+                if message not in (RECEIVED, PREPARED):
+                    rows: list[Row] = message
+                    return rows
+                self._since = monotonic()
+                if message == RECEIVED:
+                    self._began = self._since
+        except (EOFError, OSError):
+            return self._died()
+        return None if self._process.is_alive() else self._died()
+
+    def _died(self) -> list[Row]:
+        assert self.cell is not None
+        self._process.join()
+        code = self._process.exitcode
+        self.stop()
+        how = f"exit code {code}" if code >= 0 else f"signal {-code} ({signal.strsignal(-code)})"
+        if self._since is None:
+            raise BenchmarkError(
+                f"A worker ended with {how} before it began: call this below if __name__ == '__main__'."
+            )
+        hint = "; systems do that when memory runs out" if code == -9 else ""
+        return failed_rows(self.cell, "failed", f"its process ended with {how}{hint}")
+
+    def _excess(self) -> tuple[Status, str] | None:
+        """Which limit the cell has passed, if any."""
+        seconds, memory = self._limits.seconds, self._limits.memory
+        if seconds is not None and self._since is not None and monotonic() - self._since > seconds:
+            return "timeout", f"took longer than {seconds:g} s"
+        if memory is not None and _memory_of(self._process.pid) > memory:
+            return "memory", f"took more than {format_bytes(memory)}"
+        return None
+
+
+def evaluate_all(
+    cells: Iterator[Cell], problems: dict[str, Problem], store: Store, n_workers: int, limits: Limits
+) -> Generator[Finished]:
+    """Every cell as it is finished, whichever comes first; leaving early stops the workers.
+
+    ``problems`` are by the name of the data set. No cell is taken from ``cells`` before a worker is free.
+    """
+    workers = [Worker(store, limits) for _ in range(n_workers)]
+    limited = limits != Limits()
+    try:
+        while True:
+            for worker in workers:
+                if worker.cell is None and (cell := next(cells, None)) is not None:
+                    worker.give(cell, problems[cell.dataset])
+            busy = [worker for worker in workers if worker.cell is not None]
+            if not busy:
+                return
+            signs = [sign for worker in busy for sign in worker.signs]
+            pipes.wait(signs, timeout=TICK_S if limited else 10 * TICK_S)
+            for worker in busy:
+                finished = worker.collect()
+                if finished is not None:
+                    yield finished
+    finally:
+        for worker in workers:
+            worker.stop()
+
+
+def work(pipe: Any, folder: Any) -> None:
+    """The life of a worker: receive a cell, say so, say when the work of its method begins, send its rows."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    from infused.bench.protocol import evaluate
+
+    store = Store(folder)
+
+    def rows_of(cell: Cell, problem: Problem) -> list[Row]:
+        return evaluate(problem, cell, store.remember, lambda: pipe.send(PREPARED))
+
+    problem: Any = None
+    while True:
+        try:
+            cell, new = pipe.recv()
+        except EOFError:
+            return
+        problem = problem if new is None else new
+        pipe.send(RECEIVED)
+        pipe.send(_whatever_happens(rows_of, cell, problem))
+
+
+def _whatever_happens(
+    rows_of: Callable[[Cell, Problem], list[Row]], cell: Cell, problem: Problem
+) -> list[Row]:
+    """The rows of a cell; what goes wrong is its reason."""
+    try:
+        return rows_of(cell, problem)
+    except MemoryError as error:
+        return failed_rows(cell, "memory", _reason(error))
+    except Exception as error:
+        return failed_rows(cell, "failed", _reason(error))
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:LONGEST_REASON]
+
+
+def _end_with_parent() -> None:
+    """A worker whose parent was killed would otherwise finish its cell for nobody."""
+    parent = parent_process()
+    assert parent is not None
+    pipes.wait([parent.sentinel])
+    os._exit(1)
+
+
+def _memory_of(pid: int) -> int:
+    """Bytes that a process and those that it started hold."""
+    import psutil
+
+    try:
+        process = psutil.Process(pid)
+        return sum(one.memory_info().rss for one in (process, *process.children(recursive=True)))
+    except psutil.NoSuchProcess:
+        return 0
+
+
+@contextmanager
+def _single_threaded() -> Iterator[None]:
+    """What is started inside has one thread for linear algebra: workers share the processors already."""
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ.update(ONE_THREAD)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _sheltered_from_interrupts() -> Iterator[None]:
+    """Ctrl-C reaches every process of a terminal; what is started inside leaves it to its parent."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,0 +1,139 @@
+"""``infused benchmark table``: the store as tables, ours beside the published."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, get_args
+
+import typer
+
+from infused.cli import options as o
+from infused.cli import terminal
+from infused.cli.errors import CommandError
+from infused.cli.files import check_place, write_whole
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from infused.bench.cells import Protocol
+    from infused.bench.table_formats import Table
+
+__all__ = ["TABLE_EXAMPLES", "ProtocolName", "StoreFolder", "check_protocol", "stored_rows", "table"]
+
+TABLE_EXAMPLES = o.examples(
+    "infused benchmark table",
+    "infused benchmark table --paper --format latex --output tables.tex",
+)
+
+StoreFolder = Annotated[
+    Path, typer.Option("--store", metavar="DIR", help="The folder that infused benchmark filled.")
+]
+ProtocolName = Annotated[
+    str, typer.Option("--protocol", metavar="WHICH", help="nested or leaky: the two are never mixed.")
+]
+
+
+def table(
+    paper: Annotated[
+        bool, typer.Option("--paper", help="Tables 1 to 3 of the paper: ours beside the published.")
+    ] = False,
+    format: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="markdown, csv (its numbers alone) or latex.")
+    ] = "markdown",
+    protocol: ProtocolName = "nested",
+    store: StoreFolder = Path("results"),
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write to a file.", rich_help_panel=o.RESULTS),
+    ] = None,
+    force: o.Force = False,
+) -> None:
+    """Show the best mean of every method on every data set, with its number of features.
+
+    Below it the mean ranks over data sets, where every method has results on two or more, and what each part
+    of InFusedLasso is worth, where --ablate measured it. With --paper, the
+    paper's three tables with ours beside the published, the difference, and whether it exceeds the standard
+    error. CSV holds the figures of the accuracy table, one line for each method and data set.
+    """
+    from infused.bench.table_formats import FORMATS
+
+    o.one_of("--format", format, FORMATS)
+    which = check_protocol(protocol)
+    if output is not None:
+        check_place(output, force)
+    rows = stored_rows(store)
+    text, n_tables = _text(rows, which, paper, format)
+    if output is None:
+        print(text, end="")
+    else:
+        write_whole(output, lambda file: file.write(text.encode()))
+        what = "1 table" if n_tables == 1 else f"{n_tables} tables"
+        terminal.results().print(f"{what} in {output}", soft_wrap=True)
+
+
+def check_protocol(name: str) -> Protocol:
+    """The protocol, or an error that lists what there is."""
+    from infused.bench.cells import Protocol
+
+    return o.one_of("--protocol", name, get_args(Protocol))  # type: ignore[return-value]  # just checked
+
+
+def stored_rows(folder: Path) -> DataFrame:
+    """The rows of a store; an error where there are none."""
+    from infused.bench import Store
+
+    rows = Store(folder).frame()
+    if rows.empty:
+        raise CommandError(f"there are no results in {str(folder)!r}: fill it with infused benchmark --store")
+    return rows
+
+
+def _text(rows: DataFrame, protocol: Protocol, paper: bool, format: str) -> tuple[str, int]:
+    """The tables in one text, and how many they are."""
+    from infused.bench.paper_tables import datasets_table, published_accuracy_table, structural_table
+
+    if paper:
+        figures = [published_accuracy_table(rows, protocol=protocol)]
+        others = [datasets_table(), *figures, structural_table(rows, protocol=protocol)]
+    else:
+        figures = _accuracy(rows, protocol)
+        others = [*figures, *_ranks(rows, protocol), *_ablation(rows, protocol)]
+    if format == "csv":
+        import pandas as pd
+
+        return replace(figures[0], data=pd.concat([one.data for one in figures])).to_csv(), 1
+    return "\n".join(one.to(format) for one in others), len(others)
+
+
+def _accuracy(rows: DataFrame, protocol: Protocol) -> list[Table]:
+    """One table for classes, and one for real targets."""
+    from infused.bench.frames import metric_of, of_protocol
+    from infused.bench.tables import accuracy_table
+
+    mine = of_protocol(rows, protocol)
+    metrics = mine["dataset"].map({name: metric_of(part) for name, part in mine.groupby("dataset")})
+    return [
+        accuracy_table(mine[metrics == metric], protocol=protocol, metric=metric)
+        for metric in metrics.unique()
+    ]
+
+
+def _ranks(rows: DataFrame, protocol: Protocol) -> list[Table]:
+    """Mean ranks, where there is enough to rank."""
+    from infused.bench.ranks import TooFewToRankError
+    from infused.bench.tables import rank_table
+
+    try:
+        return [rank_table(rows, protocol=protocol)]
+    except TooFewToRankError as error:
+        terminal.note(terminal.stderr(), f"no table of ranks: {error}")
+        return []
+
+
+def _ablation(rows: DataFrame, protocol: Protocol) -> list[Table]:
+    """What each part of InFusedLasso is worth, where it was measured."""
+    from infused.bench.ablation_table import ablation_table
+
+    found = ablation_table(rows, protocol=protocol)
+    return [] if found is None else [found]

@@ -1,0 +1,144 @@
+"""What went wrong, in one line; and whose fault it was, as an exit code."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from rich.text import Text
+
+from infused import __version__
+from infused.cli import terminal
+from infused.exceptions import InfusedError
+
+__all__ = ["BAD_INPUT", "OUR_FAULT", "STOPPED", "CommandError", "tell"]
+
+OUR_FAULT, BAD_INPUT, STOPPED = 1, 2, 130
+FRAMES = 5
+LONGEST = 4000  # characters of a message
+
+#: Options whose values say nothing about the data, so that a report may show them.
+HARMLESS = frozenset(
+    (
+        *("-k", "--features", "-m", "--method", "--transform", "--seed", "--jobs", "--task", "--impute"),
+        *("--lambda1", "--lambda2", "--lambda3", "--formulation", "--fusion", "--set", "--grid"),
+        *("--neighbours",),
+    )
+)
+
+
+class CommandError(InfusedError, ValueError):
+    """A command cannot be carried out as it was given."""
+
+
+def tell(error: Exception, arguments: Sequence[str]) -> int:
+    """Say on stderr what went wrong; the exit code tells whether the input or infused is to blame."""
+    usage = getattr(error, "format_message", None)  # of typer's own errors
+    if usage is not None:
+        _say(f"{_one_line(usage())} (see {_help_command(error)})")
+        return BAD_INPUT
+    if _is_about_the_input(error):
+        _say(_one_line(_words(error)))
+        return BAD_INPUT
+    print(bug_report(error, arguments), file=sys.stderr)
+    return OUR_FAULT
+
+
+def bug_report(error: BaseException, arguments: Sequence[str]) -> str:
+    """What a maintainer needs to know; column names, file names and values stay out."""
+    frames = traceback.extract_tb(error.__traceback__)[-FRAMES:]
+    lines = [
+        "infused failed, and not because of what it was given. Please report it with these lines:",
+        "",
+        f"  infused {__version__}, Python {platform.python_version()}, {platform.platform()}",
+        f"  command: infused {' '.join(_without_values(arguments))}",
+        f"  {type(error).__name__}: {_one_line(str(error))}",
+        *(f"    at {_short(frame.filename)}:{frame.lineno}, in {frame.name}" for frame in frames),
+    ]
+    return "\n".join(lines)
+
+
+def _say(message: str) -> None:
+    text = Text.assemble(("Error: ", "bold red"), terminal.printable(message, LONGEST))
+    terminal.stderr().print(text, soft_wrap=True)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(line.strip() for line in text.splitlines())
+
+
+def _help_command(error: Any) -> str:
+    context = getattr(error, "ctx", None)
+    return f"{'infused' if context is None else context.command_path} --help"
+
+
+def _is_about_the_input(error: Exception) -> bool:
+    if isinstance(error, InfusedError | OSError | MemoryError):
+        return True
+    return isinstance(error, ValueError) and _raised_by_a_check(error.__traceback__)
+
+
+def _raised_by_a_check(trace: TracebackType | None) -> bool:
+    """Whether a ValueError comes from a ``raise`` of ours or of scikit-learn's checks of arguments.
+
+    One that NumPy raises inside our code is a mistake of ours: there, the last instruction is a call.
+    """
+    from dis import opmap
+
+    last = None
+    while trace is not None:
+        last, trace = trace, trace.tb_next
+    if last is None:
+        return False
+    module = str(last.tb_frame.f_globals.get("__name__", ""))
+    raised = last.tb_frame.f_code.co_code[last.tb_lasti] == opmap["RAISE_VARARGS"]
+    return raised and module.startswith(("infused.", "sklearn.utils."))
+
+
+def _words(error: Exception) -> str:
+    if isinstance(error, InfusedError):
+        return str(error)
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{str(error.filename)!r}: " if error.filename is not None else ""
+        return f"{where}{error.strerror}"
+    if isinstance(error, MemoryError):
+        return f"there is not enough memory: take fewer features or samples ({error or 'no size given'})"
+    return str(error)
+
+
+def _without_values(arguments: Sequence[str]) -> list[str]:
+    """The arguments as they were given, but for texts that may come from the data."""
+    shown: list[str] = []
+    before = ""
+    for n, argument in enumerate(arguments):
+        option = argument.partition("=")[0] if argument.startswith("--") else argument[:2]
+        if option.startswith("-") and not _is_number(argument):
+            whole = option == argument or option in HARMLESS
+            shown.append(argument if whole else f"{option}...")
+            before = option
+            continue
+        shown.append(argument if n == 0 or before in HARMLESS else "...")
+        before = ""
+    return shown
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _short(filename: str) -> str:
+    """The path from the package on, without the folders of a user."""
+    parts = Path(filename).parts
+    for anchor in ("site-packages", "src"):
+        if anchor in parts:
+            return "/".join(parts[len(parts) - parts[::-1].index(anchor) :])
+    return parts[-1]

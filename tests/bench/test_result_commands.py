@@ -1,0 +1,145 @@
+"""infused compare, infused benchmark table and figures: from data to a page, and from a store to tables."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+import shutil
+
+import pytest
+import typer
+
+from infused.cli.benchmark_figures import figures
+from infused.cli.benchmark_table import table
+from infused.cli.compare import compare
+from infused.cli.errors import tell
+
+app = typer.Typer()
+app.command()(compare)
+app.command()(table)
+app.command()(figures)
+
+
+def run(*arguments):
+    """The exit code of a command."""
+    given = [str(one) for one in arguments]
+    try:
+        return int(app(args=given, standalone_mode=False) or 0)
+    except Exception as error:
+        return tell(error, given)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder in which wine was compared."""
+    folder = tmp_path_factory.mktemp("compared")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        arguments = ["--methods", "anova,lasso", "-k", "2,4", "--folds", "3", "--jobs", "1", "--quiet"]
+        assert run("compare", "wine", *arguments) == 0
+    return folder
+
+
+@pytest.fixture
+def compared(place, tmp_path, monkeypatch):
+    """A copy of it, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    return shutil.copytree(place / "infused-compare-wine", tmp_path / "infused-compare-wine")
+
+
+@pytest.fixture
+def store(compared):
+    """The results, where they do not depend on a name."""
+    return next((compared / "store").iterdir()).rename(compared.parent / "results")
+
+
+def test_compare_writes_a_page_and_a_table(compared):
+    page = (compared / "comparison.html").read_text(encoding="utf-8")
+    command = "infused compare wine --methods anova,lasso,random -k 2,4 --folds 3 --repeats 1 --seed 0"
+    assert command in page
+    lines = list(csv.DictReader((compared / "comparison.csv").open(encoding="utf-8")))
+    assert {line["method"] for line in lines} == {"anova", "lasso", "random"}
+    assert all(line["n_folds"] == "3" for line in lines)
+
+
+def test_the_command_of_the_page_computes_nothing_anew(compared, capsys):
+    before = (compared / "comparison.csv").read_text(encoding="utf-8")
+    again = shlex.split("compare wine --methods anova,lasso,random -k 2,4 --folds 3 --repeats 1 --seed 0")
+    assert run(*again, "--no-report") == 0
+    out, err = capsys.readouterr()
+    assert "repeat" not in err, "no cell was computed"
+    assert "has the best mean accuracy" in out
+    assert "anova" in out
+    assert (compared / "comparison.csv").read_text(encoding="utf-8") == before
+
+
+def test_another_k_starts_anew_beside_the_first(compared):
+    assert (
+        run("compare", "wine", "--methods", "anova", "-k", "3", "--folds", "3", "--jobs", "1", "--quiet") == 0
+    )
+    assert len(list((compared / "store").iterdir())) == 2
+    lines = list(csv.DictReader((compared / "comparison.csv").open(encoding="utf-8")))
+    assert {line["k"] for line in lines} == {"3"}
+
+
+def test_a_part_of_the_methods_is_shown_alone(compared, capsys):
+    assert (
+        run("compare", "wine", "--methods", "anova", "-k", "2,4", "--folds", "3", "--output", compared) == 0
+    )
+    assert "lasso" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["compare", "wine", "-k", "2,x"], "give whole numbers with commas between"),
+        (["compare", "wine", "-k", "0"], "give whole numbers with commas between"),
+        (["compare", "wine", "-k", "99"], "99 is more than the 13 features of wine"),
+        (["compare", "wine", "--methods", "anova,,lasso"], "has an empty entry"),
+        (["compare", "wine", "--methods", "nothing"], "There is no selector 'nothing'"),
+        (["compare", "wine", "--protocol", "none"], "--protocol 'none' is not known"),
+        (["table", "--store", "nowhere"], "there are no results in 'nowhere'"),
+        (["table", "--format", "pdf"], "--format 'pdf' is not known"),
+        (["table", "--protocol", "leaky"], "no rows of the leaky"),
+        (["table", "--paper"], "no rows of the paper's data sets"),
+        (["figures", "--methods", "mrmr"], "--methods 'mrmr'"),
+    ],
+)
+def test_bad_commands_say_what_to_change(store, capsys, arguments, words):
+    assert run(*arguments) == 2
+    out, err = capsys.readouterr()
+    assert words in " ".join(err.split())
+    assert out == ""
+
+
+def test_a_store_as_tables(store, capsys):
+    assert run("table") == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("Best mean accuracy (%)")
+    assert "| anova " in out
+    assert "no table of ranks" in err
+    assert run("table", "--store", store, "--format", "csv") == 0
+    lines = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [line["method"] for line in lines] == ["lasso", "anova", "random"]
+
+
+def test_tables_are_written_once(store, tmp_path, capsys):
+    file = tmp_path / "tables.tex"
+    command = ["table", "--store", store, "--format", "latex", "--output", file]
+    assert run(*command) == 0
+    assert file.read_text(encoding="utf-8").startswith(r"\begin{table}")
+    assert run(*command) == 2
+    assert "--force" in capsys.readouterr().err
+    assert run(*command, "--force") == 0
+
+
+def test_a_store_as_figures(store, tmp_path, capsys):
+    command = ["figures", "--store", store, "--no-convergence", "--output"]
+    assert run(*command, tmp_path / "one") == 0
+    files = sorted(path.name for path in (tmp_path / "one").iterdir())
+    assert files == ["accuracy.png", "accuracy.svg"]
+    assert "no figure of nested ranks" in capsys.readouterr().err
+    assert run(*command, tmp_path / "two", "--quiet") == 0
+    for name in files:
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()

@@ -1,0 +1,102 @@
+"""What is printed about infused: every command in the help and in the README runs as it stands there."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from infused import __version__, available_selectors
+from infused.cli.app import app
+from infused.data import available_datasets
+
+README = Path(__file__).parents[2] / "README.md"
+COMMANDS = [command.callback.__name__ for command in app.registered_commands]
+HEAVY = ("numpy", "scipy", "sklearn", "pandas", "pyarrow", "plotly", "matplotlib", "numba", "joblib")
+
+
+def commands_in(text):
+    return [line.strip() for line in text.splitlines() if line.strip().startswith("infused ")]
+
+
+def run_all(infused, commands):
+    for command in commands:
+        done = infused(*shlex.split(command)[1:])
+        assert done.code == 0, f"{command}: {done.err}"
+
+
+def test_the_examples_of_the_help_run(folder, infused):
+    shown = {}
+    for name in ("", *COMMANDS):
+        done = infused(*name.split(), "--help")
+        assert done.code == 0
+        examples = commands_in(done.out.partition("Examples")[2])
+        assert examples, f"infused {name} --help shows no example"
+        shown |= dict.fromkeys(examples)
+    run_all(infused, shown)
+    assert (folder / "infused-digits" / "report.html").exists()
+
+
+def test_the_commands_of_the_readme_run(folder, infused):
+    blocks = re.findall(r"^```\w*\n(.*?)^```$", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    commands = commands_in("".join(blocks))
+    assert commands
+    run_all(infused, commands)
+
+
+def test_version_and_help_without_a_command(infused):
+    assert infused("--version").out == f"infused {__version__}\n"
+    bare = infused()
+    assert bare.code == 0
+    assert bare.out.strip() == infused("--help").out.strip()
+    for name in COMMANDS:
+        assert name in bare.out
+
+
+def test_all_methods_are_listed(infused):
+    done = infused("methods")
+    listed = {line.split(" ")[0] for line in done.out.splitlines()}
+    assert set(available_selectors()) <= listed
+    assert "scheme=difference" in done.out and "Peng, Long, Ding 2005" in done.out
+    row = next(line for line in done.out.splitlines() if line.startswith("l1-logistic"))
+    assert "no" in row.split()
+
+
+def test_one_method(infused):
+    done = infused("methods", "infused-lasso")
+    rows = [line.split() for line in done.out.splitlines()]
+    assert ["lambda2", "0.005", "--lambda2"] in rows
+    assert ["tol", "0.0001", "--set", "tol=..."] in rows
+
+
+def test_all_data_are_listed(infused, monkeypatch, tmp_path):
+    monkeypatch.setenv("INFUSED_DATA", str(tmp_path))
+    (tmp_path / "USPS.mat").write_bytes(b"")
+    done = infused("datasets")
+    rows = {line.split()[0]: line.split()[-1] for line in done.out.splitlines() if line.strip()}
+    assert set(available_datasets()) <= set(rows)
+    assert (rows["digits"], rows["USPS"], rows["PIE"]) == ("yes", "yes", "no")
+    assert "PIE.mat, YaleB.mat: from Deng Cai's page" in done.out
+    assert str(tmp_path) in done.out and "INFUSED_DATA" in done.out
+
+
+def seconds(*arguments):
+    start = time.perf_counter()
+    subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - start
+
+
+def test_help_is_quick():
+    """In turn and the best of three, so that what else the machine does matters little."""
+    turns = [(seconds("-m", "infused", "--help"), seconds("-c", "import sklearn")) for _ in range(3)]
+    ours, sklearn = (min(times) for times in zip(*turns, strict=True))
+    assert ours < 0.4 * sklearn + 0.3
+
+
+def test_help_loads_nothing_that_computes():
+    code = "import sys, infused.cli.app; print(*{name.split('.')[0] for name in sys.modules})"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert not set(HEAVY) & set(loaded.split())

@@ -1,0 +1,117 @@
+"""Whose fault it was: exit codes, and the report of a mistake of ours."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from infused import InFusedLasso
+from infused.cli import errors
+from infused.cli.errors import BAD_INPUT, OUR_FAULT, bug_report, tell
+
+SECRET = (
+    "select",
+    "/home/ann/secret.csv",
+    "--target",
+    "hiv status",
+    "-k",
+    "3",
+    "--drop=name",
+    "--lambda1=0.1",
+    "-q",
+    "-thiv",
+    "-m",
+    "lasso",
+)
+
+
+def raised(function, *arguments):
+    with pytest.raises(Exception) as caught:
+        function(*arguments)
+    return caught.value
+
+
+def failing_fit(error):
+    def fit(self, X, y):
+        raise error
+
+    return fit
+
+
+def test_a_mistake_of_ours(folder, infused, monkeypatch):
+    monkeypatch.setattr(InFusedLasso, "fit", failing_fit(ZeroDivisionError("division by zero")))
+    done = infused("select", "patients.csv", "--target", "diagnosis", "-k", "3")
+    assert (done.code, done.out) == (OUR_FAULT, "")
+    assert "Traceback" not in done.err
+    for words in (
+        "Please report it",
+        "infused 0.",
+        "Python 3.",
+        "command: infused select ... --target ... -k 3",
+        "ZeroDivisionError: division by zero",
+        "at infused/cli/selecting.py:",
+    ):
+        assert words in done.err, done.err
+    assert "patients" not in done.err
+    assert not (folder / "infused-patients").exists()
+
+
+def test_the_report_hides_what_comes_from_the_data():
+    text = bug_report(raised(int, "x"), SECRET)
+    assert "command: infused select ... --target ... -k 3 --drop... --lambda1=0.1 -q -t... -m lasso" in text
+    for word in ("ann", "secret", "hiv", "name"):
+        assert word not in text
+
+
+def multiply(a, b):
+    return np.array(a) @ np.array(b)
+
+
+def test_numpy_inside_our_code_is_our_fault(capsys):
+    error = raised(multiply, [1, 2], [1, 2, 3])
+    assert isinstance(error, ValueError)
+    assert tell(error, ["select"]) == OUR_FAULT
+
+
+def test_a_check_of_ours_is_about_the_input(capsys):
+    error = raised(InFusedLasso(n_features_to_select=9).fit, np.eye(4), [0, 1, 0, 1])
+    assert isinstance(error, ValueError)
+    assert tell(error, ["select"]) == BAD_INPUT
+    assert capsys.readouterr().err == "Error: n_features_to_select=9 is more than the 4 features of X.\n"
+
+
+def test_a_full_disk_is_no_mistake_of_ours(capsys):
+    error = OSError(errno.ENOSPC, "No space left on device", "out/report.html")
+    assert tell(error, ["select"]) == BAD_INPUT
+    assert capsys.readouterr().err == "Error: 'out/report.html': No space left on device\n"
+
+
+def test_too_little_memory(capsys):
+    assert tell(MemoryError(), ["select"]) == BAD_INPUT
+    assert "not enough memory" in capsys.readouterr().err
+
+
+def test_no_colours_where_nobody_looks(capsys):
+    tell(errors.CommandError("a [red] herring"), [])
+    assert capsys.readouterr().err == "Error: a [red] herring\n"
+
+
+def test_the_exit_code_of_the_process():
+    done = subprocess.run(
+        [sys.executable, "-m", "infused", "selct"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (BAD_INPUT, "")
+    assert done.stderr == "Error: No such command 'selct'. Did you mean 'select'? (see infused --help)\n"
+
+
+def test_a_folder_that_may_not_be_written_to(folder, infused, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
+    done = infused("select", "patients.csv", "-t", "diagnosis", "-k", "3", "-o", "there/out")
+    assert done.code == BAD_INPUT
+    assert "cannot be written to" in done.err and str(folder) in done.err
+    assert not (folder / "there").exists()

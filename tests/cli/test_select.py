@@ -1,0 +1,275 @@
+"""From a file to an answer: what is shown, what is written, what is recorded."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from infused import make_selector
+from infused.cli.progress import Stages
+from infused.cli.selecting import select_features
+from infused.data import load_data
+from infused.selection import Request, SelectionRecord
+from infused.selection.outputs import FILES
+from tests.cli.conftest import patients
+
+SELECT = ("select", "patients.csv", "-t", "diagnosis")
+
+KILLED_WHILE_WRITING = """
+import os, signal, sys
+from infused.cli.app import main
+from infused.selection import outputs
+pour = outputs._pour
+
+def half(file, text):
+    if not text.startswith("<!doctype"):
+        return pour(file, text)
+    pour(file, text[: len(text) // 2])
+    file.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+outputs._pour = half
+main(sys.argv[1:])
+"""
+
+
+def record_in(folder):
+    return SelectionRecord.from_json((folder / "selection.json").read_text(encoding="utf-8"))
+
+
+def names(record):
+    return [feature.name for feature in record.selected]
+
+
+def test_the_answer_and_the_files(folder, infused):
+    done = infused(*SELECT, "-k", "3")
+    assert done.code == 0, done.err
+    record = record_in(folder / "infused-patients")
+    assert {"glucose", "ferritin"} < set(names(record)), "these two were made to tell the diagnosis"
+    assert "the 3 best of the 10 features of patients" in done.out
+    for path in ("selected.csv", "report.html", "selection.json"):
+        assert (folder / "infused-patients" / path).exists()
+        assert str(Path("infused-patients") / path) in done.out
+    lines = done.out.splitlines()
+    heading = next(n for n, line in enumerate(lines) if line.split()[:1] == ["rank"])
+    shown = [line.split()[:2] for line in lines[heading + 2 : heading + 5]]
+    assert shown == [[str(n + 1), name] for n, name in enumerate(names(record))]
+
+
+def test_the_record_is_what_python_gives(folder, infused):
+    infused(*SELECT, "-k", "4", "--lambda1", "0.1", "--set", "ranking=coefficient", "--no-report")
+    record = record_in(folder / "infused-patients")
+    data = load_data("patients.csv", target="diagnosis")
+    selector = make_selector("infused-lasso", n_features_to_select=4, lambda1=0.1, ranking="coefficient")
+    best = np.argsort(selector.fit(data.X, data.y).ranking_)[:4]
+    assert names(record) == [data.feature_names[j] for j in best]
+    request = record.request
+    assert (request.source, request.target, request.n_features) == ("patients.csv", "diagnosis", 4)
+    assert request.parameters["lambda1"] == 0.1
+    assert request.parameters["lambda2"] == 0.005, "defaults are recorded too"
+    assert "n_jobs" not in request.parameters
+    assert record.data.fingerprint == data.fingerprint
+    assert set(record.timings) == {"read", "select"}
+
+
+def test_json_and_nothing_else(folder, infused):
+    before = sorted(folder.iterdir())
+    done = infused("select", "digits", "-k", "5", "-m", "anova", "--json")
+    assert (done.code, done.err) == (0, ""), "notes on the data are in the JSON"
+    record = SelectionRecord.from_json(done.out)
+    assert record.data.notes[0].startswith("3 constant columns were kept")
+    assert sorted(folder.iterdir()) == before
+    again = infused("select", "digits", "-k", "5", "-m", "anova", "--json", "-o", "there", "--no-report")
+    assert names(record_in(folder / "there")) == names(SelectionRecord.from_json(again.out)) == names(record)
+
+
+def test_quiet_says_nothing(folder, infused):
+    done = infused("select", "digits", "-k", "5", "-m", "anova", "--quiet", "--no-report")
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert (folder / "infused-digits" / "selection.json").exists()
+
+
+def test_notes_go_to_stderr(folder, infused):
+    done = infused("select", "digits", "-k", "5", "-m", "anova", "--no-report")
+    assert done.err == "Note: 3 constant columns were kept: 'pixel_0_0', 'pixel_4_0', 'pixel_4_7'\n"
+
+
+def test_force_replaces_earlier_results(folder, infused):
+    infused(*SELECT, "-k", "3", "-m", "anova")
+    done = infused(*SELECT, "-k", "2", "-m", "anova", "--no-report", "--force")
+    assert done.code == 0
+    assert len(names(record_in(folder / "infused-patients"))) == 2
+    assert not (folder / "infused-patients" / "report.html").exists(), "of the earlier selection"
+
+
+def test_more_than_a_screen(folder, infused):
+    done = infused("select", "digits", "-k", "25", "-m", "anova", "--no-report")
+    assert "... and 5 more in infused-digits" in done.out
+    assert len([line for line in done.out.splitlines() if "pixel_" in line and "%" in line]) == 20
+
+
+def test_reduced_data(folder, infused):
+    infused(*SELECT, "-k", "2", "-m", "anova", "--no-report", "--reduced", "-o", "out")
+    reduced = pd.read_parquet(folder / "out" / "reduced.parquet")
+    chosen = names(record_in(folder / "out"))
+    assert list(reduced) == [*chosen, "diagnosis"]
+    pd.testing.assert_frame_equal(reduced, patients()[list(reduced)], check_dtype=False)
+
+
+def test_hostile_names_stay_text(folder, infused):
+    frame = patients()
+    hostile = "[red]\x1b[31m<img src=x onerror=alert(1)>\n=1+1"
+    frame.rename(columns={"glucose": hostile}).to_parquet("patients.parquet")
+    done = infused("select", "patients.parquet", "-t", "diagnosis", "-k", "2", "-m", "anova")
+    assert done.code == 0
+    assert "\x1b" not in done.out + done.err
+    assert "[red]\\x1b[31m<img src=x onerror=alert(1)>\\n=1+1" in done.out
+    assert hostile in names(record_in(folder / "infused-patients"))
+    assert "<img src=x" not in (folder / "infused-patients" / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("wanted", "found"), [("0.4", 4), ("1", 1), (None, 5)])
+def test_how_many(folder, infused, wanted, found):
+    asked = () if wanted is None else ("-k", wanted)
+    done = infused(*SELECT, *asked, "-m", "anova", "--json")
+    assert len(json.loads(done.out)["selected"]) == found, "without a number, a filter takes half"
+
+
+def test_pictures(folder, infused):
+    grid = infused("select", "digits", "-k", "5", "--grid", "8x8", "-m", "fused-lasso", "--json")
+    record = SelectionRecord.from_json(grid.out)
+    assert record.data.grid_shape == (8, 8)
+    assert record.request.parameters["fusion"] == "grid"
+    assert record.request.parameters["grid_shape"] == [8, 8]
+    chain = infused("select", "digits", "-k", "5", "-m", "fused-lasso", "--json")
+    record = SelectionRecord.from_json(chain.out)
+    assert record.data.grid_shape == (8, 8), "known of these data"
+    assert record.request.parameters["fusion"] == "chain", "as long as nobody asks for the grid"
+    asked = infused("select", "digits", "-k", "5", "-m", "fused-lasso", "--fusion", "grid", "--json")
+    assert SelectionRecord.from_json(asked.out).selected == SelectionRecord.from_json(grid.out).selected
+
+
+def test_pictures_that_are_listed_by_columns():
+    """A picture of 2 x 5 pixels listed by columns is one of 5 x 2 listed by rows."""
+    data = replace(load_data("wine").take(range(10)), grid_shape=(2, 5), grid_order="columns")
+    request = Request("wine", None, {}, "fused-lasso", {"fusion": "grid"}, 3, "none", 0, "auto")
+    assert select_features(data, request, Stages(), 1).request.parameters["grid_shape"] == [5, 2]
+
+
+def test_pictures_for_methods_without_fusion(folder, infused):
+    np.savez(
+        "pixels.npz", X=patients()[list(patients())[:-1]].to_numpy(), y=patients()["diagnosis"].to_numpy(str)
+    )
+    done = infused("select", "pixels.npz", "-k", "2", "--grid", "2x5", "-m", "anova", "--json")
+    assert SelectionRecord.from_json(done.out).data.grid_shape == (2, 5)
+
+
+def test_transforms(folder, infused):
+    done = infused(*SELECT, "-k", "3", "--transform", "log1p", "--json")
+    record = SelectionRecord.from_json(done.out)
+    data = load_data("patients.csv", target="diagnosis")
+    selector = make_selector("infused-lasso", n_features_to_select=3).fit(np.log1p(data.X), data.y)
+    assert sorted(f.index for f in record.selected) == np.flatnonzero(selector.support_).tolist()
+    assert record.request.transform == "log1p"
+    assert record.distributions[0].edges[-1] > np.log1p(data.X).max(), "shown in units of the data"
+
+
+@pytest.mark.parametrize("method", ["infused-lasso", "anova", "mrmr", "random-forest"])
+def test_whole_numbers_as_real_targets(folder, infused, method):
+    """The target of these data has whole numbers, which scikit-learn takes for classes."""
+    done = infused("select", "diabetes", "-k", "2", "-m", method, "--json")
+    record = SelectionRecord.from_json(done.out)
+    assert record.request.task == "regression"
+    assert "bmi" in names(record), "which a classification into 214 values does not find"
+
+
+def test_choices_are_recorded(folder, infused):
+    done = infused(*SELECT, "-k", "auto", "--transform", "auto", "-m", "anova", "--json", "--seed", "3")
+    record = SelectionRecord.from_json(done.out)
+    assert record.request.n_features == "auto"
+    assert record.request.transform in ("none", "sqrt", "log1p")
+    assert any("was chosen as the transform by 3-fold" in note for note in record.data.notes)
+    reason = f"the number of features, {len(record.selected)}, was chosen by 5-fold cross-validation"
+    assert any(note.startswith(reason) for note in record.data.notes)
+    assert record.request.seed == 3
+
+
+def test_seed(folder, infused):
+    first, again, other = (
+        names(
+            SelectionRecord.from_json(
+                infused("select", "digits", "-m", "random", "-k", "9", "--seed", seed, "--json").out
+            )
+        )
+        for seed in (1, 1, 2)
+    )
+    assert first == again != other
+
+
+def test_warnings_are_one_line(folder, infused):
+    done = infused(*SELECT, "-k", "3", "--set", "max_iter=1", "--set", "tol=1e-12", "--json")
+    assert done.code == 0
+    assert done.err.startswith("Warning: InFusedLasso stopped because")
+    assert done.err.count("\n") == 1
+    assert json.loads(done.out)["convergence"]["converged"] is False
+
+
+def test_other_files(folder, infused):
+    """A second file for the target, text columns, missing values, columns to leave out."""
+    frame = patients()
+    frame["ward"] = np.where(np.arange(len(frame)) % 2, "north", "south")
+    frame.loc[3, "age"] = np.nan
+    frame.insert(0, "PatientID", np.arange(len(frame)) * 7)
+    frame.pop("diagnosis").to_csv("labels.csv", index=False)
+    frame.to_csv("features.tsv", sep="\t", index=False)
+    done = infused(
+        *("select", "features.tsv", "--target-file", "labels.csv", "--drop", "PatientID", "--one-hot"),
+        *("--impute", "median", "-k", "3", "-m", "anova", "--json"),
+    )
+    record = SelectionRecord.from_json(done.out)
+    assert {"ward=north", "ward=south"} < set(record.features.names)
+    assert record.request.reading == {
+        "target_file": "labels.csv",
+        "drop": ["PatientID"],
+        "impute": "median",
+        "one_hot": True,
+    }
+
+
+def test_ctrl_c(folder, infused, monkeypatch):
+    monkeypatch.setattr(Stages, "report", lambda *_: signal.raise_signal(signal.SIGINT))
+    before = sorted(folder.iterdir())
+    done = infused(*SELECT, "-k", "3")
+    assert (done.code, done.out) == (130, "")
+    assert done.err == "Stopped; nothing was left half written.\n"
+    assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
+def test_a_kill_leaves_no_half_file(folder, infused):
+    command = [*SELECT, "-k", "2", "-m", "anova", "-o", "out"]
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED_WHILE_WRITING, *command], capture_output=True, check=False
+    )
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    left = {path.name for path in (folder / "out").iterdir()}
+    assert left, "it was killed while it wrote"
+    assert not left & set(FILES), "only files under temporary names"
+    assert infused(*command).code == 0
+    assert {path.name for path in (folder / "out").iterdir()} == {
+        "selected.csv",
+        "report.html",
+        "selection.json",
+    }
+    with (folder / "out" / "selected.csv").open(encoding="utf-8") as file:
+        assert [row["feature"] for row in csv.DictReader(file)] == names(record_in(folder / "out"))

@@ -1,0 +1,122 @@
+"""What is drawn on a terminal of known width, and when a bar appears."""
+
+from __future__ import annotations
+
+import io
+import time
+import warnings
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from infused.cli import terminal
+from infused.cli.progress import Stages, time_text
+from infused.cli.results import show_answer
+from infused.selection import SelectionRecord
+
+
+def console(width=80, **options):
+    return Console(file=io.StringIO(), width=width, highlight=False, markup=False, emoji=False, **options)
+
+
+@pytest.fixture
+def record(finished):
+    return SelectionRecord.from_json((finished / "out" / "selection.json").read_text(encoding="utf-8"))
+
+
+def test_the_answer(record):
+    screen = console()
+    show_answer(screen, record, [Path("out/selected.csv"), Path("out/report.html")])
+    lines = [line.rstrip() for line in screen.file.getvalue().splitlines()]
+    assert lines[0] == "AnovaSelector was asked for the 3 best of the 10 features of patients, measured"
+    heading = lines.index("rank  feature   score  explained          group")
+    first, second, third = lines[heading + 2 : heading + 5]
+    best = record.selected[0]
+    bar = terminal.bar(best.relevance).plain.strip()
+    assert first.split() == ["1", best.name, f"{best.score:.1f}", bar, f"{best.relevance:.0%}", "-"]
+    assert second.split()[-1] == third.split()[-1] == "2", "ferritin and iron are one group"
+    assert lines[-2:] == [
+        "out/selected.csv  the features by rank",
+        "out/report.html   the page to look at, and to send to others",
+    ]
+    assert all(len(line) <= 80 for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("fraction", "expected"),
+    [(0, "    "), (1, "━━━━"), (0.5, "━━  "), (1 / 8, "╸   "), (3 / 8, "━╸  "), (-1, "    "), (2, "━━━━")],
+)
+def test_bars(fraction, expected):
+    assert terminal.bar(fraction, 4).plain == expected
+
+
+def test_sparks():
+    assert terminal.sparks([0, 1, 4, 8]) == " ▁▄█"
+    assert terminal.sparks([3, 3]) == "██"
+    assert terminal.sparks([1, 1000]) == "▁█"
+    assert terminal.sparks([0, 0]) == "  "
+
+
+def test_names_cannot_steer_the_terminal():
+    assert terminal.printable("a\x1b[2Jb\r\nc\u202e") == "a\\x1b[2Jb\\r\\nc\\u202e"
+    assert terminal.printable("x" * 99) == "x" * 47 + "…"
+    assert terminal.printable("Größe 体重") == "Größe 体重"
+
+
+def test_times():
+    assert [time_text(seconds) for seconds in (0.2, 59.6, 185)] == ["0 s", "1 min 0 s", "3 min 5 s"]
+
+
+def wait_for(screen, words):
+    """The bar is drawn by another thread."""
+    end = time.monotonic() + 10
+    while words not in screen.file.getvalue():
+        assert time.monotonic() < end, f"{words!r} did not appear"
+        time.sleep(0.01)
+
+
+def test_a_bar_with_the_stage_and_its_share():
+    screen = console(force_terminal=True)
+    with Stages(console=screen, patience=0.0) as stages:
+        with stages.stage("read", "reading [x].csv"):
+            wait_for(screen, "reading [x].csv")
+        with stages.stage("select", "selecting"):
+            for fraction, words in ((0.25, "25%"), (0.75, "75%")):
+                stages.report(fraction, "computing U")
+                wait_for(screen, words)
+            for _ in range(2):
+                warnings.warn("look\nhere", UserWarning, stacklevel=1)
+    assert "computing U" in screen.file.getvalue()
+    assert screen.file.getvalue().count("look here") == 1
+    assert list(stages.timings) == ["read", "select"]
+
+
+def run_stages(screen, quiet=False, patience=0.0):
+    with Stages(quiet=quiet, console=screen, patience=patience) as stages, stages.stage("a", "selecting"):
+        stages.report(0.25, "computing U")
+        time.sleep(0.3)
+        warnings.warn("look\nhere", UserWarning, stacklevel=1)
+
+
+def test_no_bar_before_its_time():
+    screen = console(force_terminal=True)
+    run_stages(screen, patience=60)
+    assert "computing U" not in screen.file.getvalue()
+
+
+@pytest.mark.parametrize(("terminal", "quiet"), [(False, False), (True, True)])
+def test_no_bar_where_nobody_looks(terminal, quiet):
+    screen = console(force_terminal=terminal)
+    run_stages(screen, quiet)
+    assert "computing U" not in screen.file.getvalue()
+    assert "look here" in screen.file.getvalue()
+
+
+def test_the_bar_is_gone_after_an_error():
+    screen = console(force_terminal=True)
+    with pytest.raises(KeyboardInterrupt), Stages(console=screen, patience=0.0) as stages:
+        stages.report(0.5, "computing U")
+        wait_for(screen, "computing U")
+        raise KeyboardInterrupt
+    assert screen.file.getvalue().endswith("\x1b[2K"), "the line was cleared"

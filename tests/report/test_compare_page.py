@@ -1,0 +1,156 @@
+"""The comparison page as text: an honest answer first, and the same care as with the report."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from infused.bench.comparison import compare_methods
+from infused.bench.wording import LEAKY
+from infused.report.compare_charts import differences_chart, scores_chart, stability_chart, time_chart
+from infused.report.compare_page import render_comparison
+from infused.report.compare_text import answer
+from tests.bench.made_rows import METHODS, make_rows, with_failure
+from tests.report.test_page import OUTSIDE, Reader
+
+COMMAND = "infused compare wine.csv --target 'a <b>' -k 5,10,20 --folds 5"
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+def alike(**more):
+    """Four methods that differ by chance alone."""
+    return make_rows(methods=dict.fromkeys(METHODS, 0.8), noise=0.08, **more)
+
+
+def test_the_answer_names_the_best_and_what_it_beats():
+    assert answer(compare_methods(make_rows())) == (
+        "infused-lasso has the best mean accuracy, 89.8 ± 2.4%, with 20 of 40 features; 5 are enough to come "
+        "within one standard error of that. It is better than anova and random (p < 0.05 after Holm's "
+        "correction), but these folds show no difference from mrmr."
+    )
+
+
+def test_the_answer_claims_nothing_that_chance_could_do():
+    said = answer(compare_methods(alike()))
+    p = compare_methods(alike()).methods["p_holm"].min()
+    assert p > 0.05
+    assert "No difference that these folds can show, not even from random features" in said
+    assert f"smallest p {p:.2f}" in said
+    without = alike()
+    assert "not even" not in answer(compare_methods(without[without["method"] != "random"]))
+
+
+def test_the_answer_when_all_others_are_worse():
+    said = answer(compare_methods(make_rows(methods={"mrmr": 0.9, "anova": 0.7, "random": 0.5})))
+    assert said.endswith(
+        "It is better than anova and random (p < 0.05 after Holm's correction), that is, than every other "
+        "method here."
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (make_rows(methods={"anova": 0.8}), "There is no other method to compare it with."),
+        (make_rows().query("repeat == 0 and fold == 0"), "cannot be told from fewer than two folds."),
+        (make_rows(ks=(7,)), "with 7 of 40 features, the only number that was tried."),
+        (make_rows(noise=0.0), "no smaller number that was tried comes within one standard error of that."),
+        (make_rows(protocol="leaky"), "neither this figure nor any difference can be trusted."),
+        (make_rows(regression=True), "has the best mean R², 0.4"),
+    ],
+    ids=["alone", "one fold", "one k", "no spread", "leaky", "real"],
+)
+def test_the_answer_fits_what_there_is(rows, words):
+    assert words in answer(compare_methods(rows))
+
+
+@pytest.fixture(scope="module")
+def page():
+    return Reader(
+        render_comparison(with_failure(make_rows(), "mrmr", 0, 1), command=COMMAND, notes=["A note."])
+    )
+
+
+def test_the_page_holds_table_charts_and_command(page):
+    words = " ".join(page.texts)
+    assert page.headings == [
+        "Methods", "How many features", "Is it real?", "Stability and time", "Reproduce and cite",
+    ]  # fmt: skip
+    assert COMMAND in words
+    assert "A note." in words
+    assert "mrmr on wine, 1 of 10 folds (timeout: took longer than 60 s)" in words
+    assert "optimistic" in words
+    payload = json.loads(next(code for found, code in page.scripts if found.get("id") == "payload"))
+    assert [one["id"] for one in payload["charts"]] == [
+        "chart-scores", "chart-differences", "chart-stability", "chart-time",
+    ]  # fmt: skip
+    assert LEAKY not in words
+
+
+def test_nothing_is_loaded_from_elsewhere(page):
+    links = [value for _, found in page.tags for name, value in found.items() if name in OUTSIDE]
+    assert links
+    assert all(value.startswith("#") for value in links)
+    targets = {found["id"] for _, found in page.tags if "id" in found}
+    assert {value[1:] for value in links} <= targets
+    assert not {tag for tag, _ in page.tags} & {"link", "iframe", "object", "embed", "base", "img"}
+    assert "unsafe-inline" not in page.policy.split("script-src")[1].split(";")[0]
+    assert len([1 for tag, _ in page.tags if tag == "script"]) == 4
+
+
+def test_a_leaky_page_is_marked_everywhere():
+    reader = Reader(render_comparison(make_rows(protocol="leaky")))
+    assert " ".join(reader.texts).count("LEAKY PROTOCOL") == 2, "above the figures, and below the table"
+    titles = [found["title"] for tag, found in reader.tags if tag == "h3" and "title" in found]
+    assert titles and all(title.startswith("Leaky: ") for title in titles)
+    both = pd.concat([make_rows(), make_rows(protocol="leaky")])
+    with pytest.raises(ValueError, match="cannot be mixed"):
+        render_comparison(both)
+    assert "LEAKY" not in render_comparison(both, protocol="nested")
+
+
+def test_hostile_names_add_no_tag():
+    rows = make_rows((HOSTILE,), {HOSTILE: 0.9, "random": 0.5}).assign(machine=HOSTILE)
+    rows = with_failure(rows, "random", 0, 0, reason=HOSTILE)
+    html = render_comparison(rows, HOSTILE, command=HOSTILE, notes=[HOSTILE])
+    reader = Reader(html)
+    assert not {tag for tag, _ in reader.tags} & {"img", "svg"}
+    assert len([1 for tag, _ in reader.tags if tag == "script"]) == 4
+    charts = [
+        chart(compare_methods(rows))
+        for chart in (scores_chart, differences_chart, stability_chart, time_chart)
+    ]
+    drawn = json.dumps([chart.data for chart in charts]) + json.dumps([chart.layout for chart in charts])
+    assert set(re.findall(r"<[^>]*>", drawn)) <= {"<br>", "<extra>", "</extra>"}
+
+
+def test_charts_hold_the_numbers_of_the_table():
+    found = compare_methods(make_rows())
+    curves = {trace["name"]: trace for trace in scores_chart(found).data if "name" in trace}
+    assert list(curves) == found.methods["label"].tolist(), "the best first"
+    mean = found.curves[found.curves["label"] == "anova"]["mean"]
+    np.testing.assert_allclose(curves["anova"]["y"], 100 * mean, rtol=1e-5)
+    bars = differences_chart(found).data
+    assert [one["y"] for one in bars] == [[1, 2], [0]], "worse ones, then those not told apart"
+    x, reach = bars[1]["x"][0], bars[1]["error_x"]
+    row = found.methods.iloc[1]
+    np.testing.assert_allclose(
+        [x, x - reach["arrayminus"][0], x + reach["array"][0]],
+        100 * row[["difference", "low", "high"]].astype(float),
+        rtol=1e-4,
+    )
+    np.testing.assert_allclose(stability_chart(found).data[0]["x"], found.methods["stability"], rtol=1e-4)
+    np.testing.assert_allclose(time_chart(found).data[0]["x"], [0.01, 0.02, 0.03, 0.04])
+
+
+def test_charts_without_data_are_left_out():
+    one = compare_methods(make_rows().query("repeat == 0 and fold == 0"))
+    assert differences_chart(one) is None
+    assert stability_chart(one) is None
+    single = scores_chart(compare_methods(make_rows(ks=(7,))))
+    assert single.title == "Mean accuracy with 7 features"
+    assert len(single.data[0]["x"]) == 4
