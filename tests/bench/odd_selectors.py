@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 
 import numpy as np
 
@@ -88,3 +89,10 @@ class Unranked(InOrder):
     def fit(self, X, y):
         self.support_ = np.ones(X.shape[1], dtype=bool)
         return self
+
+
+class Complaining(InOrder):
+    def fit(self, X, y):
+        warnings.warn("too few\nrounds", UserWarning, stacklevel=2)
+        warnings.warn("soon to go", FutureWarning, stacklevel=2)
+        return super().fit(X, y)

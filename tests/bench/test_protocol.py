@@ -307,6 +307,7 @@ WINE = Problem(load_data("wine"), (2, 4))
         ({"methods": (Method("no.such.Thing"),)}, "'no.such.Thing' cannot be imported"),
         ({"problems": (Problem(WINE.data, (2, 14)),)}, "k = 14 is more than the 13 features of wine"),
         ({"problems": (Problem(WINE.data, ()),)}, "k must be"),
+        ({"problems": (Problem(WINE.data, (4, 2)),)}, "must increase"),
         ({"folds": 1}, "--folds 1"),
         ({"folds": 100}, "--folds 100 is more than the 71 samples in its largest class of wine"),
         ({"repeats": 0}, "--repeats 0"),
@@ -341,6 +342,16 @@ def test_parameters_make_a_method_of_their_own():
     assert a == b and a.parameters == '{"lambda1":0.1,"ranking":"path"}'
     experiment = Experiment((WINE,), (Method("lasso"), a), folds=5)
     assert len({cell.key for cell in experiment.cells()}) == 10
+
+
+@pytest.mark.parametrize("protocol", ["nested", "leaky"])
+def test_every_cell_keeps_the_warnings_of_its_selection(protocol):
+    problem, cells = cells_of(noise(0, 30, 4), "tests.bench.odd_selectors.Complaining", protocol=protocol)
+    remember = in_memory()
+    for cell in cells:
+        assert {row["warnings"] for row in evaluate(problem, cell, remember)} == {
+            "UserWarning: too few rounds"
+        }
 
 
 def test_a_dotted_path_finds_a_model_and_tunes_its_c():

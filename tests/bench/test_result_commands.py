@@ -96,6 +96,7 @@ def test_a_part_of_the_methods_is_shown_alone(compared, capsys):
         (["compare", "wine", "-k", "2,x"], "give whole numbers with commas between"),
         (["compare", "wine", "-k", "0"], "give whole numbers with commas between"),
         (["compare", "wine", "-k", "99"], "99 is more than the 13 features of wine"),
+        (["compare", "wine", "--timeout", "0"], "give a number of seconds above zero"),
         (["compare", "wine", "--methods", "anova,,lasso"], "has an empty entry"),
         (["compare", "wine", "--methods", "nothing"], "There is no selector 'nothing'"),
         (["compare", "wine", "--protocol", "none"], "--protocol 'none' is not known"),

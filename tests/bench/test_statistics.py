@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+from importlib import import_module
 from itertools import combinations
 from math import inf, isnan, sqrt
 
@@ -357,3 +359,10 @@ def test_real_targets_are_judged_by_r2():
         ValueError, match="no metric 'auc' in these rows: there are accuracy, balanced_accuracy"
     ):
         metric_of(make_rows(), "auc")
+
+
+@pytest.mark.parametrize("name", ["frames", "paired", "paper", "ranks", "stability", "statistics", "wording"])
+def test_examples_in_docstrings_hold(name):
+    found = doctest.testmod(import_module(f"infused.bench.{name}"), optionflags=doctest.ELLIPSIS)
+    assert found.attempted > 0
+    assert found.failed == 0

@@ -184,6 +184,12 @@ def test_table_3_compares_the_two_on_the_same_folds(paper_rows):
     assert last.loc["ours", "USPS"].startswith(f"{100 * sign * two['difference'][1]:+.1f} (p ")
 
 
+def test_table_3_without_its_methods_is_all_dashes_for_ours():
+    cells = structural_table(make_rows(("USPS",), {"anova": 0.9})).cells
+    ours = cells[cells["Whose"] == "ours"][list(paper.DATASETS)]
+    assert (ours == DASH).all(axis=None)
+
+
 def test_tables_beside_the_paper_need_its_data():
     with pytest.raises(ValueError, match="no rows of the paper's data sets"):
         published_accuracy_table(make_rows())

@@ -9,6 +9,7 @@ import numpy as np
 from infused.bench import paper
 from infused.bench.frames import Protocol, metric_of, of_protocol, scored
 from infused.bench.paired import ALPHA, holm, paired_test
+from infused.bench.statistics import best_scores, score_summary
 from infused.bench.table_formats import DASH, Table
 from infused.bench.tables import BestScores
 from infused.bench.wording import in_order, p_text, protocol_words, signed, unit
@@ -45,7 +46,7 @@ def ablation_table(rows: DataFrame, *, protocol: Protocol = "nested") -> Table |
     datasets = in_order(mine["dataset"].unique(), paper.DATASETS)
     records = [one for name in datasets for one in _differences(mine, name, variants)]
     by_place = {(one["variant"], one["dataset"]): one["text"] for one in records}
-    whole = {name: _whole(mine, name) for name in datasets}
+    whole = {name: _whole(mine, name, protocol) for name in datasets}
     lines = [{"Method": WHOLE, **whole}]
     lines += [{"Method": one, **{name: by_place[one, name] for name in datasets}} for one in variants]
     return Table(
@@ -57,16 +58,17 @@ def ablation_table(rows: DataFrame, *, protocol: Protocol = "nested") -> Table |
     )
 
 
-def _whole(mine: DataFrame, dataset: str) -> str:
+def _whole(mine: DataFrame, dataset: str, protocol: Protocol) -> str:
     part = mine[mine["dataset"] == dataset]
-    return BestScores(part, metric_of(part)).text(WHOLE, dataset)
+    return BestScores(part, metric_of(part), protocol).text(WHOLE, dataset)
 
 
 def _differences(mine: DataFrame, dataset: str, variants: list[str]) -> list[dict[str, Any]]:
     part = mine[mine["dataset"] == dataset]
     metric = metric_of(part)
-    best, results = BestScores(part, metric).get(WHOLE, dataset), scored(part, metric)
-    k = None if best is None else best["k"]
+    results = scored(part, metric)
+    best = best_scores(score_summary(part[part["label"] == WHOLE], metric))
+    k = int(best["k"].iloc[0]) if len(best) else None
     tests = [None if k is None else paired_test(results, (one, k), (WHOLE, k), metric) for one in variants]
     adjusted = holm([np.nan if test is None else test.p_value for test in tests])
     factor = unit(metric)[0]

@@ -51,7 +51,8 @@ class Experiment:
         if self.seed < 0:
             raise BenchmarkError(f"--seed {self.seed} is negative: give a whole number from 0.")
         for problem in self.problems:
-            check_ks(problem.ks, problem.name, problem.data.n_features)
+            if check_ks(problem.ks, problem.name, problem.data.n_features) != problem.ks:
+                raise BenchmarkError(f"The numbers of features for {problem.name} must increase.")
             _check_folds(problem, self.folds)
             judge_named(self._judge(problem), problem.data.task)
             for method in self.methods:

@@ -54,14 +54,11 @@ def of_protocol(rows: DataFrame, protocol: Protocol | None = "nested") -> DataFr
     if missing:
         raise ValueError(f"These are no rows of a benchmark: the column {missing[0]!r} is missing.")
     there = sorted(rows["protocol"].unique())
-    if protocol is None:
-        if len(there) != 1:
-            raise ValueError(
-                "Leaky and nested results cannot be mixed: pass the rows of one protocol."
-                if there
-                else "There are no rows: run the benchmark first."
-            )
-        protocol = there[0]
+    if not there:
+        raise ValueError("There are no rows: run the benchmark first.")
+    if protocol is None and len(there) > 1:
+        raise ValueError("Leaky and nested results cannot be mixed: pass the rows of one protocol.")
+    protocol = protocol or there[0]
     if protocol not in there:
         raise ValueError(
             f"There are no rows of the {protocol} protocol: run the benchmark with --protocol {protocol}."

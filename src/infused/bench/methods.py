@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from infused.bench.models import find_class
 if TYPE_CHECKING:
     from infused.data.content import Task
 
-__all__ = ["ABLATIONS", "check_method", "make_method", "rank"]
+__all__ = ["ABLATIONS", "check_method", "make_method", "rank", "warm_up"]
 
 #: Variants of InFusedLasso with one part changed: the class, and the parameters that make them.
 ABLATIONS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -56,6 +58,20 @@ def check_method(method: Method, task: Task) -> None:
 
         if not selector_info(method.name).regression:
             raise BenchmarkError(f"{method.name} needs classes: leave it out, or take another data set.")
+
+
+@cache
+def warm_up(method: Method, task: Task) -> None:
+    """Fit once on next to nothing: what a first fit loads or compiles is not the time of a selection.
+
+    What goes wrong here goes wrong again, and is told, when the method is run.
+    """
+    if "." in method.name:
+        return
+    X = np.random.default_rng(0).normal(size=(40, 8))
+    y = np.arange(40) % 2 if task == "classification" else X[:, 0] + X[:, 1]
+    with suppress(Exception):
+        make_method(method, 4, task).fit(X, y)
 
 
 def rank(selector: Any, X: Data, y: Array, ks: tuple[int, ...], task: Task) -> Ints:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["datasets_table", "published_accuracy_table", "structural_table"]
 
 METRIC = "accuracy"
+_WHO = ("ours", "published")
 FIRST, SECOND = "infused-lasso", "in-elastic-net"
 BESIDE = (
     "Ours: mean ± standard error, k in brackets. Published: Bai et al., who give no standard errors. "
@@ -54,9 +55,6 @@ def datasets_table() -> Table:
     )
 
 
-_WHO = ("ours", "published")
-
-
 def _size_text(ours: int, published: int) -> str:
     return f"{ours:,}" if ours == published else f"{ours:,} ({published:,})"
 
@@ -82,7 +80,7 @@ def published_accuracy_table(rows: DataFrame, *, protocol: Protocol = "nested") 
         f"Best mean accuracy (%) over k (Table 2). {BESIDE} {protocol_words(protocol)} {OPTIMISM}, as the "
         f"paper's is. {ERRORS}"
     )
-    return _beside(mine, methods, caption, _variant_note(rows, protocol))
+    return _beside(mine, methods, protocol, caption, _variant_note(rows, protocol))
 
 
 def structural_table(rows: DataFrame, *, protocol: Protocol = "nested") -> Table:
@@ -102,8 +100,8 @@ def structural_table(rows: DataFrame, *, protocol: Protocol = "nested") -> Table
         f"first less the second, p from a paired corrected t-test. {protocol_words(protocol)} {OPTIMISM}, as "
         f"the paper's is. {ERRORS}"
     )
-    table = _beside(mine, paper.TABLE_3, caption, _variant_note(rows, protocol))
-    tests = _tests(mine)
+    table = _beside(mine, paper.TABLE_3, protocol, caption, _variant_note(rows, protocol))
+    tests = _tests(mine, protocol)
     ours = {
         name: DASH if test is None else f"{signed(test.difference, METRIC)} (p {p_text(test.p_value)})"
         for name, test in tests.items()
@@ -129,11 +127,13 @@ def _variant_note(rows: DataFrame, protocol: Protocol) -> list[str]:
     return [variant_note(variants)] if variants else []
 
 
-def _beside(mine: DataFrame, methods: Sequence[str], caption: str, notes: list[str]) -> Table:
+def _beside(
+    mine: DataFrame, methods: Sequence[str], protocol: Protocol, caption: str, notes: list[str]
+) -> Table:
     """Three lines for a method of the paper, ours, the published and the difference; one for another."""
     import pandas as pd
 
-    best = BestScores(mine, METRIC)
+    best = BestScores(mine, METRIC, protocol)
     lines: list[dict[str, str]] = []
     strong: set[tuple[int, str]] = set()
     records = [_record(best, method, name) for method in methods for name in paper.DATASETS]
@@ -188,9 +188,9 @@ def _accuracy(method: str, dataset: str) -> float:
     return published.accuracy
 
 
-def _tests(mine: DataFrame) -> dict[str, PairedTest | None]:
+def _tests(mine: DataFrame, protocol: Protocol) -> dict[str, PairedTest | None]:
     """InFusedLasso against InElasticNet on every data set, each with its best k."""
-    best, results = BestScores(mine, METRIC), scored(mine, METRIC)
+    best, results = BestScores(mine, METRIC, protocol), scored(mine, METRIC)
     tests: dict[str, PairedTest | None] = dict.fromkeys(paper.DATASETS)
     for name in paper.DATASETS:
         first, second = (best.get(method, name) for method in (FIRST, SECOND))

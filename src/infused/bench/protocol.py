@@ -18,7 +18,8 @@ tables often do; its scores are too good, the more so the fewer samples there ar
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from time import process_time
 from typing import Any
@@ -28,7 +29,7 @@ from scipy import sparse
 
 from infused._typing import Array, Data, Floats, Ints
 from infused.bench.cells import Cell, Method, Problem, canonical_json
-from infused.bench.methods import make_method, rank
+from infused.bench.methods import make_method, rank, warm_up
 from infused.bench.models import Judge, judge_named, scaled, tune
 from infused.bench.rows import Row, cell_rows
 from infused.bench.splits import folds_of, seed_for
@@ -55,10 +56,11 @@ class Part:
 
 @dataclass(frozen=True)
 class Ranked:
-    """The best features in rank order, and the seconds that it took to find them."""
+    """The best features in rank order, how long it took to find them, and what was warned of."""
 
     features: Ints
     seconds: float
+    warnings: list[str]
 
 
 def forget(key: Mapping[str, Any], compute: Callable[[], Any]) -> Any:
@@ -86,18 +88,21 @@ def evaluate(
     list of dict
         One for each k. Seconds are CPU seconds of this process.
     """
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what cells share is warned of by whichever comes first, so by none
         train, test = split_of(problem, cell)
         seen = part_seen(problem, cell, train)
         transform = chosen_transform(problem, cell, seen, remember)
-        prepared()
-        start = process_time()
-        ranked = ranking(problem, cell, seen, transform, remember)
-        X, X_test = (_columns(problem.data.X[rows], transform, ranked.features) for rows in (train, test))
-        seed = seed_for(cell.seed, cell.repeat, cell.fold)
-        judge = judge_named(cell.classifier, problem.data.task)
-        training = Part(X, problem.data.y[train], _of(problem.groups, train), seed)
+        warm_up(Method(cell.method, cell.parameters), problem.data.task)
+    prepared()
+    start = process_time()
+    ranked = ranking(problem, cell, seen, transform, remember)
+    chosen = problem.data.X[:, ranked.features]
+    X, X_test = (_dense(chosen[rows], transform) for rows in (train, test))
+    seed = seed_for(cell.seed, cell.repeat, cell.fold)
+    training = Part(X, problem.data.y[train], _of(problem.groups, train), seed)
+    judge = judge_named(cell.classifier, problem.data.task)
+    with _recorded_warnings() as judging:
         tuned = tuned_on(judge, training, problem)
         by_k = scores_by_k(judge, tuned, training, (X_test, problem.data.y[test]), cell.ks)
     by_k[cell.ks[-1]]["selected"] = ranked.features.tolist()
@@ -112,7 +117,7 @@ def evaluate(
         "n_features": problem.data.n_features,
         "select_seconds": ranked.seconds,
         "cell_seconds": process_time() - start,
-        "warnings": _words(caught),
+        "warnings": "; ".join(dict.fromkeys([*ranked.warnings, *judging])),
     }
     return cell_rows(cell, shared, by_k)
 
@@ -147,16 +152,19 @@ def ranking(problem: Problem, cell: Cell, seen: Part, transform: str, remember: 
     def select() -> dict[str, Any]:
         X = transformed(seen.X, transform)
         method = Method(cell.method, cell.parameters)
-        start = process_time()
-        features = rank(make_method(method, cell.ks[-1], task, seen.seed), X, seen.y, cell.ks, task)
-        return {"features": features.tolist(), "seconds": process_time() - start}
+        selector = make_method(method, cell.ks[-1], task, seen.seed)
+        with _recorded_warnings() as selecting:
+            start = process_time()
+            features = rank(selector, X, seen.y, cell.ks, task)
+            seconds = process_time() - start
+        return {"features": features.tolist(), "seconds": seconds, "warnings": selecting}
 
     if cell.protocol == "nested":
         found = select()
     else:
         what = {"method": cell.method, "parameters": cell.parameters, "ks": cell.ks, "transform": transform}
         found = remember({"what": "ranking", **what, **_where(cell)}, select)
-    return Ranked(np.array(found["features"], dtype=np.int64), float(found["seconds"]))
+    return Ranked(np.array(found["features"], dtype=np.int64), found["seconds"], found["warnings"])
 
 
 def tuned_on(judge: Judge, part: Part, problem: Problem) -> dict[str, Any]:
@@ -198,10 +206,9 @@ def _scores(model: Any, X: Floats, y: Array) -> Row:
     }
 
 
-def _columns(X: Data, transform: str, features: Ints) -> Floats:
-    """Some features as a dense array, transformed; a test value may be negative where no other is."""
-    chosen = X[:, features]
-    dense = np.asarray(chosen.toarray() if sparse.issparse(chosen) else chosen, dtype=np.float64)
+def _dense(X: Data, transform: str) -> Floats:
+    """The selected features as a dense array, transformed; a test value may be negative where no other is."""
+    dense = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
     return np.asarray(transformed(dense if transform == "none" else np.maximum(dense, 0.0), transform))
 
 
@@ -217,7 +224,14 @@ def _of(values: Array | None, rows: Ints) -> Array | None:
     return None if values is None else values[rows]
 
 
-def _words(caught: list[warnings.WarningMessage]) -> str:
-    """What was warned of, each thing once."""
-    lines = (f"{one.category.__name__}: {' '.join(str(one.message).split())}" for one in caught)
-    return "; ".join(dict.fromkeys(line[:LONGEST_WARNING] for line in lines))
+@contextmanager
+def _recorded_warnings() -> Iterator[list[str]]:
+    """What a computation warns of; not what libraries tell developers, once, when they are loaded."""
+    lines: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        for kind in (UserWarning, RuntimeWarning):
+            warnings.simplefilter("always", kind)
+        yield lines
+    for one in caught:
+        lines.append(f"{one.category.__name__}: {' '.join(str(one.message).split())}"[:LONGEST_WARNING])

@@ -27,6 +27,7 @@ from infused.bench.ranks import RankComparison, TooFewToRankError, compare_ranks
 from infused.bench.statistics import best_scores, score_summary
 from infused.bench.table_formats import DASH, Table
 from infused.bench.wording import (
+    CHOICES,
     ERRORS,
     METRICS,
     OPTIMISM,
@@ -54,10 +55,12 @@ class BestScores:
     rows : DataFrame
         Labelled rows of one protocol.
     metric : str
+    protocol : {"nested", "leaky"}
+        Which one that is; there may be no rows.
     """
 
-    def __init__(self, rows: DataFrame, metric: str):
-        self.rows, self.metric = rows, metric
+    def __init__(self, rows: DataFrame, metric: str, protocol: Protocol):
+        self.rows, self.metric, self.protocol = rows, metric, protocol
         self.summary = score_summary(rows, metric)
         best = best_scores(self.summary)
         keys = zip(best["label"], best["dataset"], strict=True)
@@ -82,7 +85,7 @@ class BestScores:
         return {
             "dataset": dataset,
             "method": label,
-            "protocol": str(self.rows["protocol"].iloc[0]),
+            "protocol": self.protocol,
             "metric": self.metric,
             "unit": sign,
             "mean": None if one is None else factor * one["mean"],
@@ -123,7 +126,7 @@ def accuracy_table(rows: DataFrame, *, protocol: Protocol = "nested", metric: st
     import pandas as pd
 
     mine = of_protocol(rows, protocol)
-    best = BestScores(mine, metric_of(mine, metric))
+    best = BestScores(mine, metric_of(mine, metric), protocol)
     labels = in_order(mine["label"].unique(), paper.METHODS)
     datasets = in_order(mine["dataset"].unique(), paper.DATASETS)
     cells = {"Method": labels} | {name: [best.text(label, name) for label in labels] for name in datasets}
@@ -172,7 +175,7 @@ def comparison_table(comparison: Comparison) -> Table:
         caption=f"Methods on {comparison.dataset}, each with the k of its best mean ± standard error. "
         "Enough: the smallest k within one standard error of that. Stability (Nogueira et al. 2018): 1 if "
         "every fold selects the same features, 0 if no more alike than at random. p: paired corrected "
-        f"t-test against the best, after Holm. {protocol_words(comparison.protocol)} {OPTIMISM}. {ERRORS}",
+        f"t-test against the best, after Holm. {protocol_words(comparison.protocol)} {CHOICES} {ERRORS}",
         cells=pd.DataFrame(lines),
         data=numbers[columns].rename(columns={"label": "method", "error": "standard_error"}),
         notes=(fold_note(comparison.curves), *failure_notes(comparison.rows)),

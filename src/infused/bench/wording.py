@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 __all__ = [
+    "CHOICES",
     "ERRORS",
     "LEAKY",
     "METRICS",
@@ -44,6 +45,10 @@ LEAKY = (
     "figures are too high; they serve only to compare with published tables."
 )
 OPTIMISM = "The best over k is chosen on the very folds that it is reported for, so it is optimistic"
+CHOICES = (
+    "Each k, and which method is the best, were chosen on the very folds that they are reported for, so the "
+    "figures are optimistic and p is rather too small."
+)
 ERRORS = "Standard errors are corrected for overlapping training parts (Nadeau and Bengio 2003)."
 
 

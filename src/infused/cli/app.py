@@ -12,6 +12,9 @@ from infused import __version__
 from infused.cli import terminal
 from infused.cli.apply import APPLY_EXAMPLES, apply
 from infused.cli.benchmark import benchmark
+from infused.cli.benchmark_figures import FIGURES_EXAMPLES, figures
+from infused.cli.benchmark_table import TABLE_EXAMPLES, table
+from infused.cli.compare import COMPARE_EXAMPLES, compare
 from infused.cli.datasets import DATASETS_EXAMPLES, datasets
 from infused.cli.errors import STOPPED, tell
 from infused.cli.explain import EXPLAIN_EXAMPLES, explain
@@ -53,6 +56,7 @@ def infused(
 
 for command, shown in (
     (select, SELECT_EXAMPLES),
+    (compare, COMPARE_EXAMPLES),
     (explain, EXPLAIN_EXAMPLES),
     (methods, METHODS_EXAMPLES),
     (datasets, DATASETS_EXAMPLES),
@@ -60,6 +64,8 @@ for command, shown in (
     (apply, APPLY_EXAMPLES),
 ):
     app.command(help=paragraphs(command.__doc__), epilog=shown)(command)
+for command, shown in ((table, TABLE_EXAMPLES), (figures, FIGURES_EXAMPLES)):
+    benchmark.command(help=paragraphs(command.__doc__), epilog=shown)(command)
 app.add_typer(benchmark, name="benchmark")
 
 

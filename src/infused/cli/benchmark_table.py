@@ -95,15 +95,15 @@ def _text(rows: DataFrame, protocol: Protocol, paper: bool, format: str) -> tupl
 
     if paper:
         figures = [published_accuracy_table(rows, protocol=protocol)]
-        others = [datasets_table(), *figures, structural_table(rows, protocol=protocol)]
+        tables = [datasets_table(), *figures, structural_table(rows, protocol=protocol)]
     else:
         figures = _accuracy(rows, protocol)
-        others = [*figures, *_ranks(rows, protocol), *_ablation(rows, protocol)]
+        tables = [*figures, *_ranks(rows, protocol), *_ablation(rows, protocol)]
     if format == "csv":
         import pandas as pd
 
         return replace(figures[0], data=pd.concat([one.data for one in figures])).to_csv(), 1
-    return "\n".join(one.to(format) for one in others), len(others)
+    return "\n".join(one.to(format) for one in tables), len(tables)
 
 
 def _accuracy(rows: DataFrame, protocol: Protocol) -> list[Table]:

@@ -14,7 +14,7 @@ from infused.cli import options as o
 from infused.cli import terminal
 from infused.cli.benchmark_progress import Watch
 from infused.cli.benchmark_table import ProtocolName, check_protocol
-from infused.cli.errors import OUR_FAULT
+from infused.cli.errors import OUR_FAULT, CommandError
 from infused.cli.files import check_writable, write_whole
 from infused.cli.lists import parse_names, parse_numbers
 from infused.cli.reading import load_requested, reading_options
@@ -99,6 +99,8 @@ def compare(
     ks, ids = parse_numbers("-k", features), parse_names("--methods", methods) or list(METHODS)
     which = check_protocol(protocol)
     o.check_jobs(jobs)
+    if timeout is not None and not timeout > 0:
+        raise CommandError(f"--timeout {timeout:g}: give a number of seconds above zero")
     reading = reading_options(
         target_file=target_file,
         x_key=x_key,

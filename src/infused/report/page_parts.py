@@ -13,7 +13,7 @@ from typing import Any
 
 from infused.report.page_charts import Chart
 
-__all__ = ["Section", "asset", "embedded", "fill", "there"]
+__all__ = ["SHOWN_AT_FIRST", "Section", "asset", "embedded", "fill", "there"]
 
 SHOWN_AT_FIRST = 6  # small charts; a button shows the others
 

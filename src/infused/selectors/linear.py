@@ -32,6 +32,7 @@ from infused.selectors.ranking import (
 
 __all__ = ["WEIGHT", "LinearSelector"]
 
+FEW_ENTRIES = 10**6  # of X: a pass over fewer takes less than waking a thread
 WEIGHT = [Interval(Real, 0, None, closed="left")]  # what a lambda may be
 
 
@@ -69,7 +70,7 @@ class LinearSelector(BaseSelector):
         """
         X, y = self._check(X, y)
         k = how_many(self.n_features_to_select, X.shape[1])
-        with blas_threads(self.n_jobs):
+        with blas_threads(_threads(self.n_jobs, X)):
             ranked, features = self._rank_features(X, y, k)
         if self._kind == "onehot":
             self.classes_ = np.unique(y)
@@ -91,11 +92,11 @@ class LinearSelector(BaseSelector):
         """
         self._validate_params()
         fresh: LinearSelector = clone(self)  # so that this leaves no trace of a fit
-        with blas_threads(self.n_jobs):
+        X, y = fresh._check(X, y)
+        with blas_threads(_threads(self.n_jobs, X)):
             return fresh._path(X, y, lambda1, n_lambdas)
 
     def _path(self, X: Any, y: Any, lambda1: Any, n_lambdas: int) -> RegularizationPath:
-        X, y = self._check(X, y)
         model = self._whole_model(X, y)
         scale = model.largest_lambda1() if self.lambda_scale == "relative" else 1.0
         if lambda1 is None:
@@ -191,3 +192,10 @@ class LinearSelector(BaseSelector):
 
     def _must_converge(self) -> bool:
         return True
+
+
+def _threads(n_jobs: int | None, X: Any) -> int | None:
+    """The BLAS threads to use: with more features than samples, few entries are not worth a second one."""
+    n_samples, n_features = X.shape
+    small = n_features > n_samples and n_samples * n_features < FEW_ENTRIES
+    return 1 if n_jobs is None and small else n_jobs
