@@ -49,8 +49,12 @@ class Listening(InOrder):
 
 class Slow(InOrder):
     def fit(self, X, y):
-        time.sleep(0.1)
+        time.sleep(0.3)
         return super().fit(X, y)
+
+
+class AlsoSlow(Slow):
+    pass
 
 
 class Endless(Moody):

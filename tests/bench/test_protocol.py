@@ -73,7 +73,7 @@ def correct_on_noise(method, protocol):
     """How many test samples are predicted right, by k, and of how many."""
     right, n = dict.fromkeys(KS, 0), 0
     for draw in DRAWS:
-        problem, cells = cells_of(noise(draw), method, KS, protocol=protocol)
+        problem, cells = cells_of(noise(draw), method, KS, protocol=protocol, folds=2)
         remember = in_memory()
         for cell in cells:
             rows = evaluate(problem, cell, remember)

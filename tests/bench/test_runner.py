@@ -17,7 +17,9 @@ import numpy as np
 import psutil
 import pytest
 
+from infused import available_selectors
 from infused.bench import (
+    ABLATIONS,
     BenchmarkError,
     Cell,
     Experiment,
@@ -31,7 +33,9 @@ from infused.bench import (
 )
 from infused.bench.clock import Clock
 from infused.bench.rows import VOLATILE
+from infused.cli.benchmark import chosen_methods
 from infused.data import load_data
+from infused.selectors.registry import selector_info
 from tests.bench.odd_selectors import MARK
 
 ODD = "tests.bench.odd_selectors"
@@ -88,7 +92,7 @@ def wait_until(condition):
         time.sleep(0.005)
 
 
-SLOW = ("--methods", f"{ODD}.Slow,{ODD}.InOrder", "--repeats", "4", "--folds", "4", "-k", "2,4", "--quiet")
+SLOW = ("--methods", f"{ODD}.Slow,{ODD}.AlsoSlow", "--repeats", "2", "--folds", "5", "-k", "2,4", "--quiet")
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +108,7 @@ def test_killed_five_times_the_store_is_that_of_an_undisturbed_run(tmp_path, dat
         process = start(store, data_file, *SLOW, "--jobs", "1")
         before = n_cells(store)
         wait_until(lambda before=before: n_cells(store) > before)
-        time.sleep(draw.uniform(0, 0.25))
+        time.sleep(draw.uniform(0, 0.4))
         workers = psutil.Process(process.pid).children()
         process.kill()
         process.communicate()
@@ -121,11 +125,11 @@ def test_two_processes_share_one_store(tmp_path, data_file, undisturbed):
     both = [start(store, data_file, *SLOW, "--jobs", "1") for _ in range(2)]
     assert [finish(process)[0] for process in both] == [0, 0]
     assert lasting(store).equals(undisturbed)
-    assert n_cells(store) == 32
+    assert n_cells(store) == 20
     assert Store(store).compact() == undisturbed.num_rows
     # What is compacted counts as done.
-    experiment = tiny(data_file, f"{ODD}.Slow", f"{ODD}.InOrder", repeats=4, folds=4)
-    assert run_experiment(experiment, Store(store)) == Outcome(computed=0, found=32, failed=0)
+    experiment = tiny(data_file, f"{ODD}.Slow", f"{ODD}.AlsoSlow", repeats=2, folds=5)
+    assert run_experiment(experiment, Store(store)) == Outcome(computed=0, found=20, failed=0)
     assert lasting(store).equals(undisturbed) and n_cells(store) == 0
 
 
@@ -213,6 +217,18 @@ def test_bad_input_is_one_line_and_nothing_is_written(tmp_path, monkeypatch, cap
     err = capsys.readouterr().err
     assert words in err and len(err.splitlines()) == 1
     assert not list(tmp_path.iterdir())
+
+
+def test_which_methods_are_run():
+    def names(*given):
+        return [method.name for method in chosen_methods(*given)]
+
+    paper = {id for id in available_selectors() if selector_info(id).in_paper}
+    assert len(paper) == 7 and set(names(None, False)) == {*paper, "greedy-forward", "anova", "random"}
+    assert names(["all"], False) == available_selectors()
+    assert names(["mrmr"], False) == ["mrmr"]
+    assert names(None, True) == ["infused-lasso", *ABLATIONS]
+    assert names(["infused-lasso", "anova"], True) == ["infused-lasso", "anova", *ABLATIONS]
 
 
 def test_results_that_cannot_be_averaged_are_not_mixed(tmp_path, data_file):

@@ -16,7 +16,7 @@ from infused.cli.errors import OUR_FAULT, CommandError
 from infused.cli.lists import parse_names, parse_numbers
 
 if TYPE_CHECKING:
-    from infused.bench import Experiment, Method, Problem
+    from infused.bench import Experiment, Method, Problem, Store
 
 __all__ = ["BENCHMARK_EXAMPLES", "benchmark", "compact", "run"]
 
@@ -108,7 +108,7 @@ def run(
         raise CommandError(f"--timeout {timeout:g}: give a number of seconds above zero")
     experiment = Experiment(
         problems=tuple(_problems(parse_names("--datasets", datasets), parse_numbers("-k", features), target)),
-        methods=tuple(_methods(parse_names("--methods", methods), ablate)),
+        methods=tuple(chosen_methods(parse_names("--methods", methods), ablate)),
         repeats=repeats,
         folds=folds,
         protocol=protocol,  # type: ignore[arg-type]  # an experiment checks it
@@ -119,7 +119,7 @@ def run(
         outcome = run_experiment(
             experiment, place, jobs=jobs, timeout=timeout, memory=limit, retry=retry, report=watch.show
         )
-    _conclude(experiment, place.folder, quiet)
+    _conclude(experiment, place, quiet)
     if outcome.failed:
         raise typer.Exit(OUR_FAULT)
 
@@ -149,7 +149,8 @@ def _problems(
         yield Problem(data, check_ks(wanted, data.name, data.n_features))
 
 
-def _methods(ids: Sequence[str] | None, ablate: bool) -> Iterable[Method]:
+def chosen_methods(ids: Sequence[str] | None, ablate: bool) -> list[Method]:
+    """What --methods and --ablate ask for."""
     from infused.bench import ABLATIONS, Method
 
     if ids is None:
@@ -168,15 +169,13 @@ def _usual_ids() -> list[str]:
     return [id for id in available_selectors() if selector_info(id).in_paper or id in BASELINES]
 
 
-def _conclude(experiment: Experiment, folder: Path, quiet: bool) -> None:
+def _conclude(experiment: Experiment, store: Store, quiet: bool) -> None:
     """What failed, always; what was found and where it is, unless told to be quiet."""
-    from infused.bench import Store
-
-    rows = Store(folder).frame()
+    rows = store.frame()
     rows = rows[rows["cell"].isin([cell.key for cell in experiment.cells()])]
     show_summary(rows, quiet)
     if not quiet:
-        terminal.results().print(f"Results are in {folder}", soft_wrap=True)
+        terminal.results().print(f"Results are in {store.folder}", soft_wrap=True)
 
 
 def _bytes(text: str | None) -> int | None:

@@ -30,7 +30,7 @@ __all__ = ["COMPARE_EXAMPLES", "compare"]
 
 COMPARE_EXAMPLES = o.examples(
     "infused compare breast-cancer --folds 5 -k 5,10",
-    "infused compare patients.csv --target diagnosis --methods infused-lasso,mrmr,anova --repeats 3 -k 2,5",
+    "infused compare patients.csv --target diagnosis --methods lasso,mrmr -k 2,5",
 )
 
 #: Different ideas, all quick; and what each of them must beat.

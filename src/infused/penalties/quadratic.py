@@ -12,6 +12,8 @@ from infused._typing import Floats, Ints
 
 __all__ = ["Decorrelation", "Quadratic", "Ridge", "Structural", "Sum", "extreme_eigenvalues"]
 
+SMALLEST_SHARE = 0.01  # of c in the size of the most negative eigenvalue
+
 
 class Quadratic(Protocol):
     """tr(B' S B), with S symmetric: what a model asks of such a penalty."""
@@ -99,7 +101,8 @@ class Structural:
     weight: float
     mean: float
     top: float
-    """c, the largest eigenvalue of U - m; zero for the form that the paper prints."""
+    """c, the largest eigenvalue of U - m (at least a hundredth of the most negative one in size); zero for
+    the form that the paper prints."""
     bottom: float = 0.0
     """The smallest eigenvalue of U - m."""
 
@@ -113,7 +116,8 @@ class Structural:
         """S = weight (I - (U - m) / c)."""
         mean = float(U.mean())
         bottom, top = extreme_eigenvalues(U, mean)
-        return cls(U, weight, mean, top, bottom)
+        # Where U - m has no positive eigenvalue to speak of, dividing by it would make S huge.
+        return cls(U, weight, mean, max(top, SMALLEST_SHARE * abs(bottom)), bottom)
 
     @property
     def convex(self) -> bool:
