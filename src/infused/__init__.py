@@ -5,8 +5,9 @@ Names are loaded when they are first used, so that ``import infused`` costs next
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from infused._lazy import lazy_names
 
 if TYPE_CHECKING:
     from infused.graphs import FeatureGraph, feature_distributions, target_distributions
@@ -36,27 +37,27 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
-    "FeatureGraph": "infused.graphs",
-    "FusedLasso": "infused.selectors",
-    "GreedyForward": "infused.selectors",
-    "GroupLasso": "infused.selectors",
-    "InElasticNet": "infused.selectors",
-    "InFusedLasso": "infused.selectors",
-    "InLasso": "infused.selectors",
-    "JMIM": "infused.selectors",
-    "Lasso": "infused.selectors",
-    "MIFS": "infused.selectors",
-    "MRMR": "infused.selectors",
-    "RandomSelector": "infused.selectors",
-    "StructuralInformation": "infused.information",
-    "ULasso": "infused.selectors",
-    "available_selectors": "infused.selectors",
-    "feature_distributions": "infused.graphs",
-    "jensen_shannon": "infused.information",
-    "make_selector": "infused.selectors",
-    "similarity": "infused.information",
-    "structural_information": "infused.information",
-    "target_distributions": "infused.graphs",
+    "FeatureGraph": "graphs",
+    "FusedLasso": "selectors",
+    "GreedyForward": "selectors",
+    "GroupLasso": "selectors",
+    "InElasticNet": "selectors",
+    "InFusedLasso": "selectors",
+    "InLasso": "selectors",
+    "JMIM": "selectors",
+    "Lasso": "selectors",
+    "MIFS": "selectors",
+    "MRMR": "selectors",
+    "RandomSelector": "selectors",
+    "StructuralInformation": "information",
+    "ULasso": "selectors",
+    "available_selectors": "selectors",
+    "feature_distributions": "graphs",
+    "jensen_shannon": "information",
+    "make_selector": "selectors",
+    "similarity": "information",
+    "structural_information": "information",
+    "target_distributions": "graphs",
 }
 
 __all__ = [
@@ -83,13 +84,7 @@ __all__ = [
     "target_distributions",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'infused' has no attribute {name!r}")
-    value = getattr(import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy_names(__name__, _HOME)
 
 
 def __dir__() -> list[str]:

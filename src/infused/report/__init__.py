@@ -6,8 +6,9 @@ Matplotlib is loaded with the first plot. Where you give axes of your own, make 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from infused._lazy import lazy_names
 
 if TYPE_CHECKING:
     from infused.report.bench_figures import (
@@ -25,15 +26,15 @@ if TYPE_CHECKING:
     from infused.report.page import render_report
 
 _HOME = {
-    "plot_accuracy_curves": "infused.report.bench_figures",
-    "plot_accuracy_grid": "infused.report.bench_figures",
-    "plot_coefficients": "infused.report.figures",
-    "plot_convergence": "infused.report.figures",
-    "plot_critical_difference": "infused.report.bench_figures",
-    "plot_feature_graph": "infused.report.figures",
-    "plot_structure": "infused.report.figures",
-    "render_comparison": "infused.report.compare_page",
-    "render_report": "infused.report.page",
+    "plot_accuracy_curves": "bench_figures",
+    "plot_accuracy_grid": "bench_figures",
+    "plot_coefficients": "figures",
+    "plot_convergence": "figures",
+    "plot_critical_difference": "bench_figures",
+    "plot_feature_graph": "figures",
+    "plot_structure": "figures",
+    "render_comparison": "compare_page",
+    "render_report": "page",
 }
 
 __all__ = [
@@ -48,8 +49,4 @@ __all__ = [
     "render_report",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'infused.report' has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
+__getattr__ = lazy_names(__name__, _HOME)

@@ -5,8 +5,9 @@ Names are loaded when they are first used, so that a light command does not pay 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from infused._lazy import lazy_names
 
 if TYPE_CHECKING:
     from infused.selection.outputs import OutputExistsError, write_outputs
@@ -34,8 +35,4 @@ __all__ = [
     "write_outputs",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'infused.selection' has no attribute {name!r}")
-    return getattr(import_module(f"infused.selection.{_HOME[name]}"), name)
+__getattr__ = lazy_names(__name__, _HOME)
