@@ -35,6 +35,7 @@ from benchmarks.memory import MIB, Measured, Prepare, Task, measure_in_child
 from benchmarks.tables import Row, format_table, versions
 from benchmarks.threads import THREADS, limit_threads
 from infused import available_selectors, make_selector
+from infused.selectors.linear import LinearSelector
 
 OUTPUT = Path("benchmarks/results/family.csv")
 LIMIT_S = 30 * 60
@@ -101,8 +102,8 @@ def timed_fit(method: str, X: NDArray[Any], y: Labels, k: int) -> Row:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a few features are not the data: what they warn of is no matter
         few = X[:, np.linspace(0, X.shape[1] - 1, FEW_FEATURES).astype(int)]
-        make_selector(method, n_features_to_select=FEW_TO_SELECT, n_jobs=THREADS).fit(few, y)
-    selector = make_selector(method, n_features_to_select=k, n_jobs=THREADS)
+        default_selector(method, FEW_TO_SELECT).fit(few, y)
+    selector = default_selector(method, k)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         start = perf_counter()
@@ -117,6 +118,12 @@ def timed_fit(method: str, X: NDArray[Any], y: Labels, k: int) -> Row:
         "n_warnings": len(caught),
         "warnings": "; ".join({f"{w.category.__name__}: {w.message}" for w in caught}),
     }
+
+
+def default_selector(method: str, k: int) -> Any:
+    """On THREADS threads, and else with its defaults; linear models share BLAS's, which are limited."""
+    selector = make_selector(method, n_features_to_select=k)
+    return selector if isinstance(selector, LinearSelector) else selector.set_params(n_jobs=THREADS)
 
 
 def complaint(row: Row) -> str:

@@ -35,11 +35,11 @@ from numpy.typing import NDArray
 from benchmarks.accuracy import REFERENCES, Fold, evaluate, folds, standard_error, store
 from benchmarks.command import command_parser, run
 from benchmarks.datasets import check_names, load
-from benchmarks.family import FEW_FEATURES, FEW_TO_SELECT, measure_within, one_line
+from benchmarks.family import FEW_FEATURES, FEW_TO_SELECT, default_selector, measure_within, one_line
 from benchmarks.selector_peers import PEERS, Deadline, Floats, Ints, Labels, Report, TooSlowError
 from benchmarks.tables import Row, format_table, versions
 from benchmarks.threads import THREADS, limit_threads
-from infused import available_selectors, make_selector
+from infused import available_selectors
 
 OUTPUT = Path("benchmarks/results/selectors.csv")
 DATASETS = ("Isolet1", "Leukemia", "RELATHE")
@@ -153,9 +153,7 @@ def select(method: str, X: NDArray[Any], y: Labels, k: int, report: Report) -> I
     """The features that an id of infused or a peer selects."""
     if method in PEERS:
         return PEERS[method].select(X, y, k, report)
-    return np.flatnonzero(
-        make_selector(method, n_features_to_select=k, n_jobs=THREADS).fit(X, y).get_support()
-    )
+    return np.flatnonzero(default_selector(method, k).fit(X, y).get_support())
 
 
 def no_report(_: float) -> None:
