@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,13 @@ settings.register_profile("infused", max_examples=60, deadline=None, derandomize
 settings.load_profile("infused")
 
 DATA_SETS = ("USPS", "PIE", "YaleB", "Lymphoma", "Leukemia", "RELATHE", "BASEHOCK", "Isolet1")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def interrupts():
+    """Let Ctrl-C interrupt, also where the tests were started in the background of a shell, which ignores it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
