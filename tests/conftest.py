@@ -19,7 +19,7 @@ DATA_SETS = ("USPS", "PIE", "YaleB", "Lymphoma", "Leukemia", "RELATHE", "BASEHOC
 
 @pytest.fixture(autouse=True, scope="session")
 def interrupts():
-    """Let Ctrl-C interrupt, also where the tests were started in the background of a shell, which ignores it."""
+    """Let Ctrl-C interrupt, also where the tests run in the background of a shell, which ignores it."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
