@@ -11,6 +11,7 @@ from pathlib import Path
 
 from infused import __version__, available_selectors
 from infused.cli.app import app
+from infused.cli.benchmark import benchmark
 from infused.data import available_datasets
 
 README = Path(__file__).parents[2] / "README.md"
@@ -38,6 +39,18 @@ def test_the_examples_of_the_help_run(folder, infused):
         shown |= dict.fromkeys(examples)
     run_all(infused, shown)
     assert (folder / "infused-digits" / "report.html").exists()
+
+
+def test_the_examples_of_benchmark_run(folder, infused):
+    """In the order in which one would type them: the first fills the store that the others read."""
+    shown = {}
+    for name in ("", *(command.callback.__name__ for command in benchmark.registered_commands)):
+        done = infused("benchmark", *name.split(), "--help")
+        assert done.code == 0
+        shown |= dict.fromkeys(commands_in(done.out.partition("Examples")[2]))
+    assert len(shown) >= 5
+    run_all(infused, shown)
+    assert (folder / "tables.tex").exists()
 
 
 def test_the_commands_of_the_readme_run(folder, infused):

@@ -23,7 +23,7 @@ __all__ = ["TABLE_EXAMPLES", "ProtocolName", "StoreFolder", "check_protocol", "s
 
 TABLE_EXAMPLES = o.examples(
     "infused benchmark table",
-    "infused benchmark table --paper --format latex --output tables.tex",
+    "infused benchmark table --format latex --output tables.tex",
 )
 
 StoreFolder = Annotated[
