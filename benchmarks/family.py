@@ -11,13 +11,8 @@ Exit code 1 when a fit fails, warns, is stopped, or does not select exactly k fe
 
 from __future__ import annotations
 
-import faulthandler
 import logging
-import os
 import warnings
-from collections.abc import Callable
-from concurrent.futures.process import BrokenProcessPool
-from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -25,13 +20,12 @@ from typing import Any
 import numpy as np
 import psutil
 import sklearn
-from joblib.externals.loky import get_reusable_executor
 from numpy.typing import NDArray
 
 from benchmarks.accuracy import REFERENCES, store
 from benchmarks.command import add_datasets_option, command_parser, run
 from benchmarks.datasets import NAMES, check_names, load
-from benchmarks.memory import MIB, Measured, Prepare, Task, measure_in_child
+from benchmarks.memory import MIB, measure_within
 from benchmarks.tables import Row, format_table, versions
 from benchmarks.threads import THREADS, limit_threads
 from infused import available_selectors, make_selector
@@ -131,29 +125,6 @@ def complaint(row: Row) -> str:
     if row["selected"] != row["k"]:
         return f"selected {row['selected']} features, not {row['k']}"
     return row["warnings"]
-
-
-def measure_within(limit: float, prepare: Prepare, task: Task, *args: Any) -> Measured:
-    """`measure_in_child`, but a task that takes more than `limit` seconds is stopped: TimeoutError."""
-    start = perf_counter()
-    try:
-        return measure_in_child(prepare, partial(stop_after, limit, task), *args)
-    except BrokenProcessPool:
-        if perf_counter() - start > limit:
-            raise TimeoutError(f"stopped after {limit:,.0f} s") from None
-        raise MemoryError("its process was killed, most likely for want of memory") from None
-
-
-def stop_after(limit: float, task: Callable[..., Any], *data: Any) -> Any:
-    """Run a task, or end this process when the time is up, be it in the middle of a compiled function."""
-    with Path(os.devnull).open("w") as nowhere:
-        faulthandler.dump_traceback_later(limit, exit=True, file=nowhere)
-        try:
-            return task(*data)
-        finally:
-            faulthandler.cancel_dump_traceback_later()
-            # Processes that joblib has started would keep this one waiting for five minutes.
-            get_reusable_executor().shutdown(kill_workers=True)
 
 
 def one_line(error: Exception) -> str:

@@ -1,16 +1,22 @@
-"""Peak memory of a task, measured in a child process of its own."""
+"""Peak memory of a task, measured in a child process of its own, which can be stopped."""
 
 from __future__ import annotations
 
+import faulthandler
+import os
 import sys
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import psutil
+from joblib.externals.loky import get_reusable_executor
 
 MIB = 2**20
 Prepare = Callable[..., tuple[Any, ...]]
@@ -32,6 +38,29 @@ def measure_in_child(prepare: Prepare, task: Task, *args: Any) -> Measured:
     """Run `task(*prepare(*args))` in a fresh process; both are functions of an importable module."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return pool.submit(_measure, prepare, task, args).result()
+
+
+def measure_within(limit: float, prepare: Prepare, task: Task, *args: Any) -> Measured:
+    """`measure_in_child`, but a task that takes more than `limit` seconds is stopped: TimeoutError."""
+    start = perf_counter()
+    try:
+        return measure_in_child(prepare, partial(stop_after, limit, task), *args)
+    except BrokenProcessPool:
+        if perf_counter() - start > limit:
+            raise TimeoutError(f"stopped after {limit:,.0f} s") from None
+        raise MemoryError("its process was killed, most likely for want of memory") from None
+
+
+def stop_after(limit: float, task: Callable[..., Any], *data: Any) -> Any:
+    """Run a task, or end this process when the time is up, be it in the middle of a compiled function."""
+    with Path(os.devnull).open("w") as nowhere:
+        faulthandler.dump_traceback_later(limit, exit=True, file=nowhere)
+        try:
+            return task(*data)
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+            # Processes that joblib has started would keep this one waiting for five minutes.
+            get_reusable_executor().shutdown(kill_workers=True)
 
 
 def _measure(prepare: Prepare, task: Task, args: tuple[Any, ...]) -> Measured:

@@ -35,7 +35,8 @@ from numpy.typing import NDArray
 from benchmarks.accuracy import REFERENCES, Fold, evaluate, folds, standard_error, store
 from benchmarks.command import command_parser, run
 from benchmarks.datasets import check_names, load
-from benchmarks.family import FEW_FEATURES, FEW_TO_SELECT, default_selector, measure_within, one_line
+from benchmarks.family import FEW_FEATURES, FEW_TO_SELECT, default_selector, one_line
+from benchmarks.memory import measure_within
 from benchmarks.selector_peers import PEERS, Deadline, Floats, Ints, Labels, Report, TooSlowError
 from benchmarks.tables import Row, format_table, versions
 from benchmarks.threads import THREADS, limit_threads

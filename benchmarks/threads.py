@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import joblib
 import numba
 from threadpoolctl import threadpool_limits
 
-THREADS = 2
+THREADS = min(2, joblib.cpu_count())
 
 
 def limit_threads() -> None:
