@@ -8,7 +8,8 @@ For one method on one fold, in this order:
 2. The ranking of features by the method, made once for the largest k. It serves every smaller k, whose
    features are its first: also where a ranking is made for one number of features (``ranking="recursive"``).
 3. The scale of the selected features.
-4. The model's parameter (C of the SVM) by inner 3-fold cross-validation at the largest k; it serves every k.
+4. The model's parameter (C of the SVM) by inner 3-fold cross-validation at the largest k, on at most 3,000
+   samples; it serves every k.
 5. For every k, a fit on the training part and the scores on the test part.
 
 "nested" shows the training part alone to all five. "leaky" shows all samples to the first two, as published
@@ -33,7 +34,7 @@ from infused.bench.methods import make_method, rank, warm_up
 from infused.bench.models import Judge, judge_named, scaled, tune
 from infused.bench.rows import Row, cell_rows
 from infused.bench.splits import folds_of, seed_for
-from infused.selection.choices import choose_transform, transformed
+from infused.selection.choices import choose_transform, enough_samples, transformed
 
 __all__ = ["Remember", "evaluate"]
 
@@ -171,8 +172,9 @@ def tuned_on(judge: Judge, part: Part, problem: Problem) -> dict[str, Any]:
     """The model's parameter, by inner cross-validation that keeps groups whole."""
     if judge.tuned is None:
         return {}
-    splits = folds_of(part.y, problem.data.task, INNER_FOLDS, part.seed, part.groups)
-    return tune(judge, part.X, part.y, splits, part.seed)
+    few = enough_samples(part.y, problem.data.task, part.seed)
+    X, y, groups = part.X[few], part.y[few], _of(part.groups, few)
+    return tune(judge, X, y, folds_of(y, problem.data.task, INNER_FOLDS, part.seed, groups), part.seed)
 
 
 def scores_by_k(

@@ -15,7 +15,15 @@ from infused._typing import Array, Data, Floats, Ints
 from infused.exceptions import InfusedError
 from infused.selection.distributions import explained_variance
 
-__all__ = ["TRANSFORMS", "Choice", "ChoiceError", "choose_number", "choose_transform", "transformed"]
+__all__ = [
+    "TRANSFORMS",
+    "Choice",
+    "ChoiceError",
+    "choose_number",
+    "choose_transform",
+    "enough_samples",
+    "transformed",
+]
 
 TRANSFORMS: dict[str, Callable[[Any], Any]] = {"none": lambda X: X, "sqrt": np.sqrt, "log1p": np.log1p}
 
@@ -144,10 +152,10 @@ def _order(make: Callable[[int], Any], X: Data, y: Array, largest: int) -> Ints:
     return np.argsort(ranking, kind="stable")[:largest]
 
 
-def _enough(X: Data, y: Array, task: str, seed: int) -> tuple[Data, Array]:
-    """At most 3,000 samples, of every class a share."""
+def enough_samples(y: Array, task: str, seed: int) -> Ints:
+    """The positions of at most 3,000 samples, of every class a share."""
     if len(y) <= MOST_SAMPLES:
-        return X, y
+        return np.arange(len(y))
     from sklearn.model_selection import StratifiedShuffleSplit
 
     random = np.random.default_rng(seed)
@@ -155,7 +163,11 @@ def _enough(X: Data, y: Array, task: str, seed: int) -> tuple[Data, Array]:
     if task == "classification" and np.unique(y, return_counts=True)[1].min() >= 2:
         split = StratifiedShuffleSplit(1, train_size=MOST_SAMPLES, random_state=seed)
         chosen = next(split.split(np.zeros((len(y), 1)), y))[0]
-    chosen = np.sort(chosen)
+    return np.sort(chosen)
+
+
+def _enough(X: Data, y: Array, task: str, seed: int) -> tuple[Data, Array]:
+    chosen = enough_samples(y, task, seed)
     return X[chosen], y[chosen]
 
 

@@ -22,6 +22,7 @@ __all__ = ["Fit", "SparseModel"]
 
 NEGLIGIBLE = 1e-4  # a row shorter than this share of the longest is zero, as far as a solver can tell
 EPOCHS_PER_ITERATION = 10  # coordinate descent and proximal gradients take more, and cheaper, iterations
+WIDE = 10  # this many features to a sample
 
 
 @dataclass(frozen=True)
@@ -162,10 +163,19 @@ class SparseModel:
             # A step of Algorithm 1 is a product with an inverse: dearer, but with many targets and few
             # features, where most of them stay in the model, so few steps are needed that it wins.
             several_dense = self.Y.shape[1] > 1 and self._dense()
-            return "split-bregman" if several_dense else "coordinate-descent"
+            return "split-bregman" if several_dense or self._wide_groups() else "coordinate-descent"
         # With structure a gradient is a product with U, and Algorithm 1 needs it on a working set only.
         cheap_steps = self._dense() or not isinstance(self.quadratic, Structural)
         return "proximal" if on_chain and cheap_steps else "split-bregman"
+
+    def _wide_groups(self) -> bool:
+        """Whether groups of features bring far more of them into the model than there are samples.
+
+        The Hessian of a working set is then much larger than the system of Algorithm 1, which has the size
+        of the samples, and nearly singular: there coordinate descent is slow, and stops far from the end.
+        """
+        n_samples, n_features = self.X.shape
+        return self.groups is not None and n_features > WIDE * n_samples
 
     def _published(self) -> bool:
         """Whether the structural term is the one that the paper prints, which may not be convex."""
