@@ -15,6 +15,7 @@ from sklearn.svm import SVC
 from infused import available_selectors, make_selector
 from infused._runtime.blas import one_blas_thread
 from infused.bench import ABLATIONS, BenchmarkError, Experiment, Method, Problem, default_ks, evaluate
+from infused.bench.linear_svm import LinearSVM
 from infused.bench.methods import make_method
 from infused.bench.models import judge_named
 from infused.bench.protocol import split_of
@@ -352,6 +353,41 @@ def test_every_cell_keeps_the_warnings_of_its_selection(protocol):
         assert {row["warnings"] for row in evaluate(problem, cell, remember)} == {
             "UserWarning: too few rounds"
         }
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 7])
+@pytest.mark.parametrize("penalty", [1e-4, 0.1, 10.0])
+def test_the_linear_svm_predicts_what_libsvm_predicts(n_classes, penalty):
+    rng = np.random.default_rng(n_classes)
+    y = rng.permutation(np.arange(140) % n_classes)
+    X = rng.normal(size=(140, 12)) + 0.8 * rng.normal(size=(n_classes, 12))[y]
+    names = np.array(list("gfedcba"))[y]  # classes that are not numbers, and not in order
+    ours, unseen = LinearSVM(C=penalty).fit(X, names), rng.normal(size=(500, 12))
+    libsvm = SVC(kernel="linear", C=penalty).fit(X, names).predict(unseen)
+    assert len(set(libsvm)) > 1 or penalty < 0.1
+    np.testing.assert_array_equal(ours.predict(unseen), libsvm)
+
+
+def test_the_linear_svm_counts_equal_votes_as_libsvm_does():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), np.arange(30) % 3
+    ours, libsvm = LinearSVM(C=1.0).fit(X, y), SVC(kernel="linear").fit(X, y)
+    unseen = rng.normal(size=(2000, 2))
+    won = (unseen @ ours.coef_.T + ours.intercept_ > 0).astype(int)
+    votes = np.stack([won[:, 0] + won[:, 1], 1 - won[:, 0] + won[:, 2], 2 - won[:, 1] - won[:, 2]])
+    assert (votes.max(axis=0) == 1).any()  # every class wins once
+    np.testing.assert_array_equal(ours.predict(unseen), libsvm.predict(unseen))
+
+
+def test_the_penalty_is_tuned_on_a_share_of_many_samples(monkeypatch):
+    seen = []
+    monkeypatch.setattr("infused.selection.choices.MOST_SAMPLES", 60)
+    monkeypatch.setattr("infused.bench.protocol.tune", lambda judge, X, y, *_: seen.append(y) or {"C": 1.0})
+    problem, cells = cells_of(load_data("breast-cancer"))
+    rows = evaluate(problem, cells[0], as_they_are)
+    assert [len(y) for y in seen] == [60]
+    assert seen[0].tolist().count(seen[0][0]) not in (0, 60)
+    assert rows[0]["n_train"] > 300  # the model itself is fitted on all
 
 
 def test_a_dotted_path_finds_a_model_and_tunes_its_c():

@@ -129,7 +129,7 @@ def test_ulasso_agrees_with_cvxpy(shape):
 
 @pytest.mark.parametrize("n_targets", [1, 3])
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("shape", [(60, 20), (20, 50)], ids=["tall", "wide"])
+@pytest.mark.parametrize("shape", [(60, 20), (20, 50), (12, 300)], ids=["tall", "wide", "very wide"])
 def test_group_lasso_agrees_with_cvxpy(shape, seed, n_targets):
     X, Y = problem(seed, *shape, n_targets)
     Y2 = Y.reshape(len(X), -1)
