@@ -1,6 +1,9 @@
-"""Put the measured tables into docs/benchmarks.md and README.md, between the markers that name them.
+"""Put the measured tables into the pages, between the markers that name them.
 
 python -m benchmarks.document [--check]
+
+The tables come from the CSV files in benchmarks/results, and those of docs/comparison.md from the store in
+results/, which `infused benchmark` fills.
 
 With --check nothing is written, and the exit code is 1 when a page and the CSV files differ.
 """
@@ -8,14 +11,27 @@ With --check nothing is written, and the exit code is 1 when a page and the CSV 
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
-from benchmarks.command import command_parser, run
+from pandas import DataFrame
 
-PAGES = (Path("docs/benchmarks.md"), Path("README.md"))
+from benchmarks.command import command_parser, run
+from infused.bench import Store
+from infused.bench.cells import Protocol
+from infused.bench.comparison import compare_methods
+from infused.bench.frames import labelled, of_protocol, plain_methods
+from infused.bench.paper import DATASETS, METHODS
+from infused.bench.paper_tables import datasets_table, published_accuracy_table, structural_table
+from infused.bench.tables import comparison_table, rank_table
+from infused.bench.wording import in_order
+
+PAGES = (Path("docs/benchmarks.md"), Path("docs/comparison.md"), Path("README.md"))
 RESULTS = Path("benchmarks/results")
+STORE = Path("results")
 Row = dict[str, str]
 
 
@@ -28,7 +44,7 @@ def main() -> int:
         old = page.read_text(encoding="utf-8")
         new = filled(old)
         if options.check:
-            print(f"{page}: " + ("up to date" if new == old else f"differs from the CSV files in {RESULTS}"))
+            print(f"{page}: " + ("up to date" if new == old else f"differs from {RESULTS} or {STORE}"))
             stale += new != old
         else:
             page.write_text(new, encoding="utf-8")
@@ -37,8 +53,13 @@ def main() -> int:
 
 def filled(page: str) -> str:
     """The page with the lines between `<!-- table NAME -->` and `<!-- end -->` made anew."""
-    pattern = r"(<!-- table (\w+) -->\n).*?(<!-- end -->)"
-    return re.sub(pattern, lambda found: found[1] + TABLES[found[2]]() + found[3], page, flags=re.DOTALL)
+    pattern = r"(<!-- table (\w+) ?(\w*) -->\n).*?(<!-- end -->)"
+
+    def made(found: re.Match[str]) -> str:
+        table = TABLES[found[2]](*filter(None, [found[3]]))
+        return f"{found[1]}{table}{found[4]}"
+
+    return re.sub(pattern, made, page, flags=re.DOTALL)
 
 
 def speed() -> str:
@@ -152,15 +173,121 @@ def ablation() -> str:
     return _markdown(header, rows)
 
 
-TABLES: dict[str, Callable[[], str]] = {
+def lasso_path() -> str:
+    header = ["data", "M x N", "solver", "seconds to the gap", "times infused", "features at the end"]
+    rows = []
+    for row in _read("lasso_path"):
+        size, mark = f"{row['samples']} x {row['features']}", "" if row["reached"] == "True" else ">"
+        times = f"{mark}{float(row['ratio']):.2f}x"
+        seconds = mark + _short(row["seconds"])
+        rows.append([row["dataset"], size, row["solver"], seconds, times, row["features_at_the_end"]])
+    return _markdown(header, rows)
+
+
+def selectors() -> str:
+    found = _read("selectors")
+    names = list(dict.fromkeys(row["dataset"] for row in found))
+    header = ["selector", *(f"{name} ({what})" for name in names for what in ("s", "%"))]
+    rows = []
+    for method in dict.fromkeys(row["method"] for row in found):
+        mine = {row["dataset"]: row for row in found if row["method"] == method}
+        one = next(iter(mine.values()))
+        label = method if one["package"] == "infused" else f"*{method} {one['version']}*"
+        cells = [cell for name in names for cell in (_seconds(mine[name]), _scored(mine[name]))]
+        rows.append([label, *cells])
+    return _markdown(header, rows)
+
+
+def mrmr() -> str:
+    found = [row for row in _read("selectors") if row["times_our_mrmr"]]
+    names = list(dict.fromkeys(row["dataset"] for row in found))
+    rows = []
+    for method in dict.fromkeys(row["method"] for row in found):
+        mine = {row["dataset"]: row for row in found if row["method"] == method}
+        cells = [
+            f"{row['bound']}{float(row['times_our_mrmr']):,.0f}x" if row else "-"
+            for row in map(mine.get, names)
+        ]
+        rows.append([method, *cells])
+    return _markdown(["times our MRMR", *names], rows)
+
+
+def family() -> str:
+    found = _read("family")
+    names = list(dict.fromkeys(row["dataset"] for row in found))
+    rows = []
+    for method in dict.fromkeys(row["method"] for row in found):
+        mine = {row["dataset"]: row for row in found if row["method"] == method}
+        peak = max(float(row["peak_process_mib"] or 0) for row in mine.values())
+        rows.append([method, *(_short(mine[name]["seconds"]) for name in names), _whole(str(peak))])
+    return _markdown(["seconds of", *names, "largest peak (MiB)"], rows)
+
+
+def paper(number: str, protocol: Protocol = "nested") -> str:
+    """Table 1, 2 or 3 of the paper, ours beside the published."""
+    if number == "1":
+        return datasets_table().to_markdown()
+    make = {"2": published_accuracy_table, "3": structural_table}[number]
+    return make(stored(), protocol=protocol).to_markdown()
+
+
+def ranks(which: str) -> str:
+    """Mean ranks of all methods, or of those that ran everywhere."""
+    counts = of_protocol(stored()).groupby("method")["dataset"].nunique()
+    everywhere = list(counts.index[counts == counts.max()])
+    return rank_table(stored(), methods=everywhere if which == "everywhere" else None).to_markdown()
+
+
+def leaky() -> str:
+    return paper("2", "leaky")
+
+
+def methods_on(name: str) -> str:
+    """Every method on one data set: accuracy, k, stability, seconds, p."""
+    rows = of_protocol(stored())
+    return comparison_table(compare_methods(plain_methods(rows[rows["dataset"] == name]))).to_markdown()
+
+
+def protocols() -> str:
+    """How much too good the leaky protocol is, on the same folds."""
+    rows = plain_methods(labelled(stored()))
+    names = in_order(rows.loc[rows["protocol"] == "leaky", "dataset"].unique(), DATASETS)
+    means = rows[rows["status"] == "ok"].groupby(["dataset", "method", "protocol", "k"])["accuracy"].mean()
+    best = (100 * means).groupby(["method", "dataset", "protocol"]).max().unstack(["dataset", "protocol"])
+    lines = []
+    for method in in_order(best.index, METHODS):
+        pairs = [(best.at[method, (name, "nested")], best.at[method, (name, "leaky")]) for name in names]
+        if any(math.isnan(figure) for pair in pairs for figure in pair):
+            continue
+        cells = [text for a, b in pairs for text in (f"{a:.1f}", f"{b:.1f}", f"{b - a:+.1f}")]
+        lines.append([method, *cells])
+    header = [f"{name} {what}" for name in names for what in ("nested", "LEAKY", "difference")]
+    return _markdown(["method", *header], lines)
+
+
+@cache
+def stored() -> DataFrame:
+    return Store(STORE).frame()
+
+
+TABLES: dict[str, Callable[..., str]] = {
     "ablation": ablation,
     "accuracy": accuracy,
+    "columns": columns,
+    "exactness": exactness,
+    "family": family,
     "fits": fits,
     "fused_lasso": fused_lasso,
-    "speed": speed,
-    "exactness": exactness,
     "growth": growth,
-    "columns": columns,
+    "lasso_path": lasso_path,
+    "leaky": leaky,
+    "methods_on": methods_on,
+    "mrmr": mrmr,
+    "paper": paper,
+    "protocols": protocols,
+    "ranks": ranks,
+    "selectors": selectors,
+    "speed": speed,
 }
 
 
@@ -177,6 +304,14 @@ def _markdown(header: list[str], rows: list[list[str]]) -> str:
 def _ratio(row: Row, peer: str) -> str:
     mark = "~" if row[f"{peer}_extrapolated"] == "True" else ""
     return f"{mark}{float(row[f'{peer}_ratio']):,.0f}x"
+
+
+def _seconds(row: Row) -> str:
+    return f"{row['bound']}{_short(row['seconds'])}"
+
+
+def _scored(row: Row) -> str:
+    return _with_error(row) if row["accuracy"] else "-"
 
 
 def _with_error(row: Row) -> str:

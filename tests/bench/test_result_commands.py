@@ -104,6 +104,8 @@ def test_a_part_of_the_methods_is_shown_alone(compared, capsys):
         (["table", "--format", "pdf"], "--format 'pdf' is not known"),
         (["table", "--protocol", "leaky"], "no rows of the leaky"),
         (["table", "--paper"], "no rows of the paper's data sets"),
+        (["table", "--dataset", "iris"], "--dataset 'iris' is not known"),
+        (["table", "--dataset", "wine", "--paper"], "give one of them"),
         (["figures", "--methods", "mrmr"], "--methods 'mrmr'"),
     ],
 )
@@ -123,6 +125,18 @@ def test_a_store_as_tables(store, capsys):
     assert run("table", "--store", store, "--format", "csv") == 0
     lines = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert [line["method"] for line in lines] == ["lasso", "anova", "random"]
+
+
+def test_one_data_set_of_a_store_as_a_table(store, capsys):
+    assert run("table", "--dataset", "wine") == 0
+    out = capsys.readouterr().out
+    assert out.startswith("Methods on wine, each with the k of its best mean")
+    assert out.count("| best |") == 1
+    assert all(method in out for method in ("lasso", "anova", "random"))
+    assert run("table", "--dataset", "wine", "--format", "csv") == 0
+    lines = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert {line["method"] for line in lines} == {"lasso", "anova", "random"}
+    assert all(float(line["stability"]) <= 1 for line in lines)
 
 
 def test_tables_are_written_once(store, tmp_path, capsys):

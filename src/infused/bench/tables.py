@@ -196,7 +196,7 @@ def _comparison_line(one: dict[str, Any], metric: str, title: str) -> dict[str, 
         title: score_text(one["mean"], one["error"], metric) if there else DASH,
         "k": f"{one['k']:.0f}" if there else DASH,
         "Enough": f"{one['smallest_k']:.0f}" if there else DASH,
-        "Stability": DASH if np.isnan(one["stability"]) else f"{one['stability']:.2f}",
+        "Stability": DASH if np.isnan(one["stability"]) else f"{round(one['stability'], 2) + 0.0:.2f}",
         "Seconds": DASH if np.isnan(one["select_seconds"]) else f"{one['select_seconds']:.2g}",
         "p": p_text(one["p_holm"]),
     }

@@ -12,6 +12,7 @@ from infused.cli import options as o
 from infused.cli import terminal
 from infused.cli.errors import CommandError
 from infused.cli.files import check_place, write_whole
+from infused.cli.lists import parse_names
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -19,10 +20,19 @@ if TYPE_CHECKING:
     from infused.bench.cells import Protocol
     from infused.bench.table_formats import Table
 
-__all__ = ["TABLE_EXAMPLES", "ProtocolName", "StoreFolder", "check_protocol", "stored_rows", "table"]
+__all__ = [
+    "TABLE_EXAMPLES",
+    "MethodNames",
+    "ProtocolName",
+    "StoreFolder",
+    "check_protocol",
+    "stored_rows",
+    "table",
+]
 
 TABLE_EXAMPLES = o.examples(
     "infused benchmark table",
+    "infused benchmark table --dataset wine",
     "infused benchmark table --format latex --output tables.tex",
 )
 
@@ -33,11 +43,18 @@ ProtocolName = Annotated[
     str, typer.Option("--protocol", metavar="WHICH", help="nested or leaky: the two are never mixed.")
 ]
 
+MethodNames = Annotated[str | None, typer.Option("--methods", metavar="a,b", help="Show these alone.")]
+
 
 def table(
     paper: Annotated[
         bool, typer.Option("--paper", help="Tables 1 to 3 of the paper: ours beside the published.")
     ] = False,
+    methods: MethodNames = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option("--dataset", metavar="NAME", help="All about one data set: stability, seconds, p."),
+    ] = None,
     format: Annotated[
         str, typer.Option("--format", metavar="FORMAT", help="markdown, csv (its numbers alone) or latex.")
     ] = "markdown",
@@ -54,7 +71,9 @@ def table(
     Below it the mean ranks over data sets, where every method has results on two or more, and what each part
     of InFusedLasso is worth, where --ablate measured it. With --paper, the
     paper's three tables with ours beside the published, the difference, and whether it exceeds the standard
-    error. CSV holds the figures of the accuracy table, one line for each method and data set.
+    error. With --dataset, every method on one data set beside the best of them: how good, with how many
+    features, how steady, how fast, and whether the difference is real. CSV holds the figures of the accuracy
+    table, one line for each method and data set.
     """
     from infused.bench.table_formats import FORMATS
 
@@ -62,8 +81,13 @@ def table(
     which = check_protocol(protocol)
     if output is not None:
         check_place(output, force)
-    rows = stored_rows(store)
-    text, n_tables = _text(rows, which, paper, format)
+    if paper and dataset is not None:
+        raise CommandError("--paper and --dataset ask for different tables: give one of them")
+    rows = stored_rows(store, parse_names("--methods", methods))
+    if dataset is None:
+        text, n_tables = _text(rows, which, paper, format)
+    else:
+        text, n_tables = _one_dataset(rows, which, dataset).to(format), 1
     if output is None:
         print(text, end="")
     else:
@@ -79,14 +103,16 @@ def check_protocol(name: str) -> Protocol:
     return o.one_of("--protocol", name, get_args(Protocol))  # type: ignore[return-value]  # just checked
 
 
-def stored_rows(folder: Path) -> DataFrame:
-    """The rows of a store; an error where there are none."""
+def stored_rows(folder: Path, methods: list[str] | None = None) -> DataFrame:
+    """The rows of a store, or those of some methods; an error where there are none."""
     from infused.bench import Store
 
     rows = Store(folder).frame()
     if rows.empty:
         raise CommandError(f"there are no results in {str(folder)!r}: fill it with infused benchmark --store")
-    return rows
+    for method in methods or ():
+        o.one_of("--methods", method, sorted(rows["method"].unique()))
+    return rows if methods is None else rows[rows["method"].isin(methods)]
 
 
 def _text(rows: DataFrame, protocol: Protocol, paper: bool, format: str) -> tuple[str, int]:
@@ -104,6 +130,17 @@ def _text(rows: DataFrame, protocol: Protocol, paper: bool, format: str) -> tupl
 
         return replace(figures[0], data=pd.concat([one.data for one in figures])).to_csv(), 1
     return "\n".join(one.to(format) for one in tables), len(tables)
+
+
+def _one_dataset(rows: DataFrame, protocol: Protocol, name: str) -> Table:
+    """Every method beside the best."""
+    from infused.bench.comparison import compare_methods
+    from infused.bench.frames import of_protocol
+    from infused.bench.tables import comparison_table
+
+    mine = of_protocol(rows, protocol)
+    o.one_of("--dataset", name, sorted(mine["dataset"].unique()))
+    return comparison_table(compare_methods(mine[mine["dataset"] == name]))
 
 
 def _accuracy(rows: DataFrame, protocol: Protocol) -> list[Table]:
