@@ -22,6 +22,7 @@ from infused.bench.protocol import split_of
 from infused.bench.rows import COLUMNS
 from infused.bench.splits import folds_of, seed_for
 from infused.data import Dataset, load_data
+from infused.information.sharing import sharing
 from infused.penalties.quadratic import Ridge
 from tests.bench.odd_selectors import Listening
 
@@ -388,6 +389,18 @@ def test_the_penalty_is_tuned_on_a_share_of_many_samples(monkeypatch):
     assert [len(y) for y in seen] == [60]
     assert seen[0].tolist().count(seen[0][0]) not in (0, 60)
     assert rows[0]["n_train"] > 300  # the model itself is fitted on all
+
+
+def test_methods_that_share_their_information_score_as_they_do_alone():
+    found = [cells_of(load_data("wine"), name) for name in ["infused-lasso", "in-elastic-net", *ABLATIONS]]
+    alone = [evaluate(problem, cells[1]) for problem, cells in found]
+    with sharing() as shared:
+        together = [evaluate(problem, cells[1]) for problem, cells in found]
+    assert [what[0] for what in shared._kept].count("U") == 2  # one for each of the two criteria
+    for one, other in zip(alone, together, strict=True):
+        assert [row["accuracy"] for row in one] == [row["accuracy"] for row in other]
+        assert one[-1]["selected"] == other[-1]["selected"]
+        assert all(row["select_seconds"] > 0 for row in other)
 
 
 def test_a_dotted_path_finds_a_model_and_tunes_its_c():

@@ -33,6 +33,7 @@ from infused.bench import (
 )
 from infused.bench.clock import Clock
 from infused.bench.rows import VOLATILE
+from infused.bench.runner import Waiting, place_of
 from infused.cli.benchmark import chosen_methods
 from infused.data import load_data
 from infused.selectors.registry import selector_info
@@ -271,3 +272,33 @@ def test_a_worker_that_cannot_begin_is_not_the_fault_of_a_cell(tmp_path, data_fi
     with pytest.raises(BenchmarkError, match=r"ended with .* before it began: call this below if __name__"):
         run_experiment(tiny(data_file, f"{ODD}.InOrder"), Store(tmp_path))
     assert Store(tmp_path).frame().empty
+
+
+def test_a_worker_gets_the_cells_of_one_fold_one_after_the_other(tmp_path):
+    problem = Problem(load_data("wine"), (2,))
+    methods = tuple(Method(name) for name in ("lasso", "anova", "random"))
+    cells = Experiment((problem,), methods, repeats=2, folds=3).cells()
+    waiting = Waiting(cells, Store(tmp_path), Clock(Store(tmp_path).frame(), cells, 2), retry=False)
+    had = {"first": [], "second": []}
+    while True:
+        for mine in had.values():
+            cell = waiting.take(mine[-1] if mine else None)
+            if cell is None:
+                break
+            mine.append(cell)
+        else:
+            continue
+        break
+    assert sorted(cell.key for mine in had.values() for cell in mine) == sorted(cell.key for cell in cells)
+    for mine in had.values():
+        places = [place_of(cell) for cell in mine]
+        assert places == [place for place in dict.fromkeys(places) for _ in methods]
+
+
+def test_when_one_fold_is_left_two_workers_share_it(tmp_path):
+    problem = Problem(load_data("wine"), (2,))
+    methods = tuple(Method(name) for name in ("lasso", "anova", "random"))
+    cells = [cell for cell in Experiment((problem,), methods, folds=3).cells() if cell.fold == 1]
+    waiting = Waiting(cells, Store(tmp_path), Clock(Store(tmp_path).frame(), cells, 2), retry=False)
+    first = waiting.take(None)
+    assert [first, waiting.take(None), waiting.take(first), waiting.take(first)] == [*cells, None]

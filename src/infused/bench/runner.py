@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from random import Random
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 __all__ = ["Outcome", "Progress", "run_experiment"]
+
+Place = tuple[str, int, int]  # data set, repeat, fold
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ def run_experiment(
     problems = {problem.name: problem for problem in experiment.problems}
     computed = 0
     limits = Limits(timeout, memory)
-    with closing(evaluate_all(waiting, problems, store, clock.n_workers, limits)) as stream:
+    with closing(evaluate_all(waiting.take, problems, store, clock.n_workers, limits)) as stream:
         for finished in stream:
             store.write(finished.rows)
             status[finished.cell.key] = finished.status
@@ -104,28 +106,50 @@ def run_experiment(
     return Outcome(computed, len(cells) - computed, failed)
 
 
-class Waiting(Iterator[Cell]):
-    """The cells that are left: data set by data set, and within each at random.
+class Waiting:
+    """The cells that are left: data set by data set, and the folds of each at random.
 
-    At random, because two processes on one store should not compute the same cells side by side, and because
-    the time left is known the sooner the earlier every method was seen. A cell that another process finished
-    meanwhile is skipped.
+    A worker gets the cells of one fold one after the other, so that they share what is computed from its
+    training part. Folds are at random, because two processes on one store should not compute the same cells
+    side by side. A cell that another process finished meanwhile is skipped.
     """
 
     def __init__(self, cells: Sequence[Cell], store: Store, clock: Clock, retry: bool):
+        places = dict.fromkeys(place_of(cell) for cell in cells)
         order = {name: n for n, name in enumerate(dict.fromkeys(cell.dataset for cell in cells))}
-        shuffled = Random().sample(cells, len(cells))
-        self._cells = iter(sorted(shuffled, key=lambda cell: order[cell.dataset]))
+        shuffled = sorted(Random().sample(list(places), len(places)), key=lambda place: order[place[0]])
+        self._left: dict[Place, list[Cell]] = {place: [] for place in shuffled}
+        for cell in reversed(cells):
+            self._left[place_of(cell)].append(cell)
+        self._begun: set[Place] = set()
         self._store, self._clock, self._retry = store, clock, retry
         self.skipped = 0
 
-    def __next__(self) -> Cell:
-        for cell in self._cells:
+    def take(self, before: Cell | None) -> Cell | None:
+        """The next cell for a worker: of the fold that it had before, if there is one."""
+        while self._left:
+            place = self._next_place(before)
+            self._begun.add(place)
+            cell = self._left[place].pop()
+            if not self._left[place]:
+                del self._left[place]
             if self._retry or not self._store.has(cell.key):
                 return cell
             self.skipped += 1
             self._clock.drop(cell)
-        raise StopIteration
+        return None
+
+    def _next_place(self, before: Cell | None) -> Place:
+        """The same fold, else one that no worker has begun, else any."""
+        if before is not None and place_of(before) in self._left:
+            return place_of(before)
+        untouched = (place for place in self._left if place not in self._begun)
+        return next(untouched, next(iter(self._left)))
+
+
+def place_of(cell: Cell) -> Place:
+    """The fold that a cell is about."""
+    return cell.dataset, cell.repeat, cell.fold
 
 
 def check_same_design(rows: DataFrame, experiment: Experiment, store: Store) -> None:

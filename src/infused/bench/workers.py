@@ -77,6 +77,8 @@ class Worker:
         self._began = 0.0
         self._since: float | None = None  # when the present stage of the work began
         self.cell: Cell | None = None
+        self.before: Cell | None = None
+        """The cell that it had last, whose data and information it may still have at hand."""
         self.pipe: Any = None
 
     def give(self, cell: Cell, problem: Problem) -> None:
@@ -106,7 +108,7 @@ class Worker:
             self.stop()
             rows = failed_rows(self.cell, *excess)
         finished = Finished(self.cell, rows, monotonic() - self._began)
-        self.cell = None
+        self.before, self.cell = self.cell, None
         return finished
 
     def stop(self) -> None:
@@ -164,18 +166,23 @@ class Worker:
 
 
 def evaluate_all(
-    cells: Iterator[Cell], problems: dict[str, Problem], store: Store, n_workers: int, limits: Limits
+    take: Callable[[Cell | None], Cell | None],
+    problems: dict[str, Problem],
+    store: Store,
+    n_workers: int,
+    limits: Limits,
 ) -> Generator[Finished]:
     """Every cell as it is finished, whichever comes first; leaving early stops the workers.
 
-    ``problems`` are by the name of the data set. No cell is taken from ``cells`` before a worker is free.
+    ``take`` gives the next cell for a worker that is free, told which one it had before; None is the end.
+    ``problems`` are by the name of the data set.
     """
     workers = [Worker(store, limits) for _ in range(n_workers)]
     limited = limits != Limits()
     try:
         while True:
             for worker in workers:
-                if worker.cell is None and (cell := next(cells, None)) is not None:
+                if worker.cell is None and (cell := take(worker.before)) is not None:
                     worker.give(cell, problems[cell.dataset])
             busy = [worker for worker in workers if worker.cell is not None]
             if not busy:
@@ -195,6 +202,7 @@ def work(pipe: Any, folder: Any) -> None:
     """The life of a worker: receive a cell, say so, say when the work of its method begins, send its rows."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     from infused.bench.protocol import evaluate
+    from infused.information.sharing import sharing
 
     store = Store(folder)
 
@@ -202,14 +210,12 @@ def work(pipe: Any, folder: Any) -> None:
         return evaluate(problem, cell, store.remember, lambda: pipe.send(PREPARED))
 
     problem: Any = None
-    while True:
-        try:
+    with sharing(), suppress(EOFError):
+        while True:
             cell, new = pipe.recv()
-        except EOFError:
-            return
-        problem = problem if new is None else new
-        pipe.send(RECEIVED)
-        pipe.send(_whatever_happens(rows_of, cell, problem))
+            problem = problem if new is None else new
+            pipe.send(RECEIVED)
+            pipe.send(_whatever_happens(rows_of, cell, problem))
 
 
 def _whatever_happens(

@@ -26,6 +26,7 @@ from infused.graphs.validation import (
 from infused.information.criteria import CRITERIA, CriterionName
 from infused.information.problem import PairSums, Problem, Selection, strips
 from infused.information.routes import ROUTES, RouteName, choose_route
+from infused.information.sharing import shared
 
 __all__ = ["StructuralInformation", "structural_information"]
 
@@ -122,16 +123,21 @@ class StructuralInformation:
         progress: ProgressCallback | None = None,
     ) -> StructuralInformation:
         """From samples x features and a target: see :func:`infused.structural_information`."""
+        source = X, y
         X = sparse_if_mostly_zero(check_data(X))
         options = _Options(tol, criterion, route, n_jobs, resolve_budget(memory_budget), progress)
         n_samples, n_features = X.shape
         mass = float(n_samples)
         middle = GRAPHS_SHARE / 2
         with workers(n_jobs) as work:
-            stage = Stage(progress, "building target graphs", n_features, 0.0, middle)
-            T = target_graphs(X, y, graph, target, work, stage, mass=mass)
-            stage = Stage(progress, "building feature graphs", n_features, middle, GRAPHS_SHARE)
-            P = feature_graphs(X, graph, work, stage, mass=mass)
+
+            def graphs() -> tuple[FeatureDistributions, TargetDistributions]:
+                stage = Stage(progress, "building target graphs", n_features, 0.0, middle)
+                T = target_graphs(X, y, graph, target, work, stage, mass=mass)
+                stage = Stage(progress, "building feature graphs", n_features, middle, GRAPHS_SHARE)
+                return feature_graphs(X, graph, work, stage, mass=mass), T
+
+            P, T = shared(("graphs", graph, target), source, graphs)
             self = cls.__new__(cls)
             self._prepare(P, T, options, work)
         self._start = GRAPHS_SHARE
@@ -349,19 +355,25 @@ def structural_information(
     >>> structural_information(X, y).shape
     (64, 64)
     """
-    information = StructuralInformation.from_data(
-        X,
-        y,
-        graph=graph,
-        target=target,
-        tol=tol,
-        criterion=criterion,
-        route=route,
-        n_jobs=n_jobs,
-        memory_budget=memory_budget,
-        progress=progress,
-    )
-    return information.full(out)
+
+    def compute() -> Floats:
+        information = StructuralInformation.from_data(
+            X,
+            y,
+            graph=graph,
+            target=target,
+            tol=tol,
+            criterion=criterion,
+            route=route,
+            n_jobs=n_jobs,
+            memory_budget=memory_budget,
+            progress=progress,
+        )
+        return information.full(out)
+
+    if out is not None:
+        return compute()
+    return shared(("U", graph, target, tol, criterion, route), (X, y), compute)
 
 
 def _mirror(block: Floats, strip: slice) -> None:
