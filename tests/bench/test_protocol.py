@@ -342,6 +342,8 @@ def test_parameters_make_a_method_of_their_own():
         Method.of("lasso", {"ranking": "path", "lambda1": 0.1}),
     )
     assert a == b and a.parameters == '{"lambda1":0.1,"ranking":"path"}'
+    assert Method.parse("lasso:ranking=path:lambda1=0.1") == a == Method.parse(str(a))
+    assert Method.parse("some.module:Name:on=true") == Method("some.module:Name", '{"on":true}')
     experiment = Experiment((WINE,), (Method("lasso"), a), folds=5)
     assert len({cell.key for cell in experiment.cells()}) == 10
 

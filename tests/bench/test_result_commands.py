@@ -90,9 +90,24 @@ def test_a_part_of_the_methods_is_shown_alone(compared, capsys):
     assert "lasso" not in capsys.readouterr().out
 
 
+def test_a_method_can_have_parameters(compared, capsys):
+    variant = "lasso:ranking=coefficient:lambda1=0.2"
+    command = ["compare", "wine", "--methods", f"lasso,{variant}", "-k", "2,4", "--folds", "3"]
+    assert run(*command, "--output", compared) == 0
+    assert "lasso (lambda1=0.2," in capsys.readouterr().out
+    lines = list(csv.DictReader((compared / "comparison.csv").open(encoding="utf-8")))
+    assert "lasso (lambda1=0.2, ranking=coefficient)" in [line["method"] for line in lines]
+    page = (compared / "comparison.html").read_text(encoding="utf-8")
+    assert "lasso,lasso:lambda1=0.2:ranking=coefficient,random" in page, "the command to run it again"
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (["compare", "wine", "--methods", "lasso:lambda1=-1"], "'lambda1' parameter of Lasso"),
+        (["compare", "wine", "--methods", "lasso:lambda1="], "'lasso:lambda1=' is no method"),
+        (["compare", "wine", "--methods", "lasso:lamda=1"], "'lamda'"),
+        (["compare", "wine", "--methods", "lasso:n_features_to_select=3"], "-k gives it"),
         (["compare", "wine", "-k", "2,x"], "give whole numbers with commas between"),
         (["compare", "wine", "-k", "0"], "give whole numbers with commas between"),
         (["compare", "wine", "-k", "99"], "99 is more than the 13 features of wine"),

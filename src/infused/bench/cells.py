@@ -64,6 +64,26 @@ class Method:
         """From parameters as a mapping."""
         return cls(name, canonical_json(parameters or {}))
 
+    @classmethod
+    def parse(cls, text: str) -> Method:
+        """From an id, with parameters after colons.
+
+        >>> Method.parse("lasso:lambda1=0.1:target=label")
+        Method(name='lasso', parameters='{"lambda1":0.1,"target":"label"}')
+        """
+        parts = text.split(":")  # a path to a class may have a colon of its own
+        pairs = [part.partition("=") for part in parts if "=" in part]
+        name = ":".join(part for part in parts if "=" not in part)
+        if not name or not all(key and value for key, _, value in pairs):
+            raise BenchmarkError(f"{text!r} is no method: give an id, or one like lasso:lambda1=0.1.")
+        return cls.of(name, {key.strip(): _value(value.strip()) for key, _, value in pairs})
+
+    def __str__(self) -> str:
+        """What `parse` reads."""
+        pairs = json.loads(self.parameters).items()
+        words = [f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in pairs]
+        return ":".join([self.name, *words])
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:
@@ -116,6 +136,14 @@ class Cell:
     def describe(self) -> str:
         """A few words for a person, who counts from 1."""
         return f"{self.dataset}, {self.method}, repeat {self.repeat + 1}, fold {self.fold + 1}"
+
+
+def _value(text: str) -> Any:
+    """A number, true, false or null, else the text itself."""
+    try:
+        return json.loads(text, parse_constant=str)
+    except json.JSONDecodeError:
+        return text
 
 
 def canonical_json(content: Any) -> str:

@@ -41,7 +41,7 @@ class Experiment:
         if not self.problems or not self.methods:
             raise BenchmarkError("There is nothing to run: give at least one data set and one method.")
         _refuse_twice("data set", [problem.name for problem in self.problems])
-        _refuse_twice("method", [f"{one.name} {one.parameters}" for one in self.methods])
+        _refuse_twice("method", [str(one) for one in self.methods])
         if self.repeats < 1 or self.folds < 2:
             raise BenchmarkError(f"--repeats {self.repeats}, --folds {self.folds}: give at least 1 and 2.")
         if self.protocol not in get_args(Protocol):
@@ -87,7 +87,7 @@ class Experiment:
 def _refuse_twice(what: str, names: list[str]) -> None:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise BenchmarkError(f"The {what} {twice.removesuffix(' {}')} is there twice.")
+        raise BenchmarkError(f"The {what} {twice} is there twice.")
 
 
 def _check_folds(problem: Problem, folds: int) -> None:

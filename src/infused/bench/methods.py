@@ -49,8 +49,12 @@ def make_method(method: Method, k: int, task: Task = "classification", seed: int
 
 def check_method(method: Method, task: Task) -> None:
     """Raise unless there is such a method, and it takes this kind of target."""
+    if "n_features_to_select" in json.loads(method.parameters):
+        raise BenchmarkError(f"{method.name} cannot have n_features_to_select of its own: -k gives it.")
     try:
-        make_method(method, 1, task)
+        selector = make_method(method, 1, task)
+        if hasattr(selector, "_validate_params"):
+            selector._validate_params()
     except (TypeError, ValueError) as error:
         raise BenchmarkError(str(error)) from error
     if task == "regression" and method.name not in ABLATIONS and "." not in method.name:

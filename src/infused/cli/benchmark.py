@@ -50,7 +50,8 @@ def run(
         typer.Option(
             "--methods",
             metavar="a,b",
-            help="Ids, commas between, or all; by default the paper's and greedy-forward, anova, random.",
+            help="Ids, commas between, or all; by default the paper's and greedy-forward, anova, random. "
+            "Parameters after colons: lasso:lambda1=0.1.",
         ),
     ] = None,
     ablate: Annotated[
@@ -160,7 +161,7 @@ def chosen_methods(ids: Sequence[str] | None, ablate: bool) -> list[Method]:
 
         ids = available_selectors()
     variants = ["infused-lasso", *ABLATIONS] if ablate else []
-    return [Method(name) for name in dict.fromkeys([*ids, *variants])]
+    return list(dict.fromkeys(Method.parse(name) for name in [*ids, *variants]))
 
 
 def _usual_ids() -> list[str]:

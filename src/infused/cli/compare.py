@@ -45,7 +45,8 @@ def compare(
         typer.Option(
             "--methods",
             metavar="a,b",
-            help=f"Ids, commas between; by default {', '.join(METHODS)}. {BASELINE} is always added.",
+            help=f"Ids, commas between; by default {', '.join(METHODS)}. {BASELINE} is always added. "
+            "Parameters after colons: lasso:lambda1=0.1.",
         ),
     ] = None,
     features: Annotated[
@@ -118,7 +119,7 @@ def compare(
     wanted = check_ks(ks or default_ks(dataset.name, dataset.n_features), dataset.name, dataset.n_features)
     experiment = Experiment(
         problems=(Problem(dataset, wanted),),
-        methods=tuple(Method(id) for id in dict.fromkeys([*ids, BASELINE])),
+        methods=tuple(dict.fromkeys(Method.parse(id) for id in [*ids, BASELINE])),
         repeats=repeats,
         folds=folds,
         protocol=which,
@@ -211,7 +212,7 @@ def _command(data: str, reading: Mapping[str, Any], experiment: Experiment) -> s
         for one in value if isinstance(value, list) else [value]:
             if one is not None:
                 words += [option] if isinstance(one, bool) else [option, str(one)]
-    words += ["--methods", ",".join(method.name for method in experiment.methods)]
+    words += ["--methods", ",".join(map(str, experiment.methods))]
     words += ["-k", ",".join(str(k) for k in experiment.problems[0].ks)]
     words += ["--folds", str(experiment.folds), "--repeats", str(experiment.repeats)]
     words += ["--protocol", experiment.protocol] if experiment.protocol != "nested" else []
