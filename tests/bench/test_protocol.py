@@ -341,9 +341,11 @@ def test_parameters_make_a_method_of_their_own():
         Method.of("lasso", {"lambda1": 0.1, "ranking": "path"}),
         Method.of("lasso", {"ranking": "path", "lambda1": 0.1}),
     )
+    with pytest.raises(BenchmarkError, match="numbers or words"):
+        Method.parse("lasso:lambda1=1e999")
     assert a == b and a.parameters == '{"lambda1":0.1,"ranking":"path"}'
     assert Method.parse("lasso:ranking=path:lambda1=0.1") == a == Method.parse(str(a))
-    assert Method.parse("some.module:Name:on=true") == Method("some.module:Name", '{"on":true}')
+    assert Method.parse("some.module:Name:on=True") == Method("some.module:Name", '{"on":true}')
     experiment = Experiment((WINE,), (Method("lasso"), a), folds=5)
     assert len({cell.key for cell in experiment.cells()}) == 10
 

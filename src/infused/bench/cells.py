@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from infused._runtime.literals import typed_value
 from infused.exceptions import InfusedError
 
 if TYPE_CHECKING:
@@ -76,12 +77,15 @@ class Method:
         name = ":".join(part for part in parts if "=" not in part)
         if not name or not all(key and value for key, _, value in pairs):
             raise BenchmarkError(f"{text!r} is no method: give an id, or one like lasso:lambda1=0.1.")
-        return cls.of(name, {key.strip(): _value(value.strip()) for key, _, value in pairs})
+        try:
+            return cls.of(name, {key.strip(): typed_value(value.strip()) for key, _, value in pairs})
+        except (TypeError, ValueError) as error:
+            raise BenchmarkError(f"{text!r}: give numbers or words, like lasso:lambda1=0.1.") from error
 
     def __str__(self) -> str:
         """What `parse` reads."""
         pairs = json.loads(self.parameters).items()
-        words = [f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in pairs]
+        words = [f"{key}={value if isinstance(value, str) else repr(value)}" for key, value in pairs]
         return ":".join([self.name, *words])
 
 
@@ -136,14 +140,6 @@ class Cell:
     def describe(self) -> str:
         """A few words for a person, who counts from 1."""
         return f"{self.dataset}, {self.method}, repeat {self.repeat + 1}, fold {self.fold + 1}"
-
-
-def _value(text: str) -> Any:
-    """A number, true, false or null, else the text itself."""
-    try:
-        return json.loads(text, parse_constant=str)
-    except json.JSONDecodeError:
-        return text
 
 
 def canonical_json(content: Any) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from infused._runtime.literals import typed_value
 from infused.cli.errors import CommandError
 
 __all__ = ["OWN_OPTIONS", "defaults_of", "method_parameters", "recorded_parameters", "spelled"]
@@ -51,7 +51,7 @@ def method_parameters(method: str, options: Mapping[str, Any], settings: Sequenc
             raise CommandError(f"--set {setting!r}: use {OWN_OPTIONS[name]} instead")
         if name not in takes:
             raise CommandError(f"{method} does not take {name!r}: {_what_it_takes(takes)}")
-        given[name] = _value(text)
+        given[name] = typed_value(text)
     return given
 
 
@@ -72,11 +72,3 @@ def spelled(name: str) -> str:
 def _what_it_takes(takes: Mapping[str, Any]) -> str:
     own = [spelled(name) for name in takes if name not in COMMON]
     return f"it takes {', '.join(own)}" if own else "it takes no parameters"
-
-
-def _value(text: str) -> Any:
-    """A number, True, False, None or a tuple where the text is one; else the text itself."""
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text
