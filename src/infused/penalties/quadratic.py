@@ -260,7 +260,7 @@ class Sum:
 def extreme_eigenvalues(U: Floats, mean: float) -> tuple[float, float]:
     """Smallest and largest eigenvalue of U - mean, by Lanczos iteration; the largest a little above zero."""
     n = len(U)
-    floor = 1e-8 * max(float(np.abs(U).max()), 1.0)
+    floor = 1e-8 * max(float(U.max()), -float(U.min()), 1.0)  # without a copy of U
     if n <= 64:
         ends = np.linalg.eigvalsh(U - mean)[[0, -1]]
     else:
