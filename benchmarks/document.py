@@ -29,7 +29,7 @@ from infused.bench.paper_tables import datasets_table, published_accuracy_table,
 from infused.bench.tables import comparison_table, rank_table
 from infused.bench.wording import in_order
 
-PAGES = (Path("docs/benchmarks.md"), Path("docs/comparison.md"), Path("README.md"))
+PAGES = (Path("docs/benchmarks.md"), Path("README.md"))
 RESULTS = Path("benchmarks/results")
 STORE = Path("results")
 Row = dict[str, str]
@@ -319,7 +319,9 @@ def _with_error(row: Row) -> str:
 
 
 def _short(text: str) -> str:
-    return f"{float(text):.3g}" if text else "-"
+    if not text:
+        return "-"
+    return f"{float(text):.3g}" if float(text) < 100 else f"{float(text):,.0f}"
 
 
 def _whole(text: str) -> str:

@@ -1,6 +1,7 @@
 """The selectors of infused and of its peers in one run: seconds to select k features, and nested accuracy.
 
-python -m benchmarks.selectors [--datasets A,B] [--folds 3] [--limit 120] [--skip-accuracy] [--output FILE]
+python -m benchmarks.selectors [--datasets A,B] [--methods a,b] [--folds 3] [--limit 120] [--skip-accuracy]
+    [--output FILE]
 
 On Isolet1 (k = 100), Leukemia (200) and RELATHE (200), every id of infused and every peer of
 `benchmarks/selector_peers.py`. The ids anova, mutual-info, l1-logistic and random-forest are scikit-learn's
@@ -63,6 +64,14 @@ def main() -> int:
         metavar="A,B",
         help=f"default: {','.join(DATASETS)}",
     )
+    every = [*available_selectors(), *PEERS]
+    parser.add_argument(
+        "--methods",
+        type=lambda text: text.split(","),
+        default=every,
+        metavar="a,b",
+        help="ids of infused and names of peers (default: all)",
+    )
     parser.add_argument("--folds", type=int, default=FOLDS, help="the first N of ten (default: %(default)s)")
     parser.add_argument(
         "--limit", type=float, default=LIMIT_S, help="seconds for a peer (default: %(default)g)"
@@ -70,28 +79,31 @@ def main() -> int:
     parser.add_argument("--skip-accuracy", action="store_true", help="only seconds")
     parser.add_argument("--output", type=Path, help=f"CSV to write (default for a whole run: {OUTPUT})")
     options = parser.parse_args()
+    if unknown := set(options.methods) - set(every):
+        parser.error(f"unknown method {', '.join(sorted(unknown))}")
 
     names = check_names(options.datasets)
     n_folds = 0 if options.skip_accuracy else options.folds
-    rows = [row for name in names for row in benchmark(name, n_folds, options.limit)]
+    rows = [row for name in names for row in benchmark(name, options.methods, n_folds, options.limit)]
     for name in names:
         print(f"\n{table([row for row in rows if row['dataset'] == name])}")
     verdicts = [verdict for name in names for verdict in judge([r for r in rows if r["dataset"] == name])]
     print()
     for passed, words in verdicts:
         print(f"{'pass' if passed else 'FAIL'}: {words}")
-    whole = set(names) >= set(DATASETS) and n_folds == FOLDS and options.limit >= LIMIT_S
+    whole = set(names) >= set(DATASETS) and set(options.methods) == set(every)
+    whole = whole and n_folds == FOLDS and options.limit >= LIMIT_S
     store(rows, options.output or (OUTPUT if whole else None))
     return 0 if all(passed for passed, _ in verdicts) else 1
 
 
-def benchmark(name: str, n_folds: int, limit: float) -> list[Row]:
+def benchmark(name: str, methods: list[str], n_folds: int, limit: float) -> list[Row]:
     """One row for each selector."""
-    rows = {method: timing(name, method, limit) for method in [*available_selectors(), *PEERS]}
-    ours = rows["mrmr"].get("seconds", np.nan)
-    for method, peer in PEERS.items():
-        if peer.is_mrmr and "seconds" in rows[method]:
-            rows[method]["times_our_mrmr"] = rows[method]["seconds"] / ours
+    rows = {method: timing(name, method, limit) for method in methods}
+    ours = rows.get("mrmr", {}).get("seconds")
+    for method, row in rows.items():
+        if ours and method in PEERS and PEERS[method].is_mrmr and "seconds" in row:
+            row["times_our_mrmr"] = row["seconds"] / ours
     if n_folds:
         add_accuracy(name, n_folds, rows)
     common = {"threads": THREADS, "sklearn_version": sklearn.__version__, **versions()}

@@ -139,7 +139,8 @@ class Cell:
 
     def describe(self) -> str:
         """A few words for a person, who counts from 1."""
-        return f"{self.dataset}, {self.method}, repeat {self.repeat + 1}, fold {self.fold + 1}"
+        method = Method(self.method, self.parameters)
+        return f"{self.dataset}, {method}, repeat {self.repeat + 1}, fold {self.fold + 1}"
 
 
 def canonical_json(content: Any) -> str:

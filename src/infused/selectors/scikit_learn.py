@@ -142,10 +142,11 @@ class MutualInformationSelector(ScoreSelector):
 
 
 class L1LogisticSelector(ScoreSelector):
-    """Features by the length of their coefficients in a logistic regression with an l1 penalty.
+    """Features by the sum of their coefficients' sizes in a logistic regression with an l1 penalty.
 
-    One against the rest by liblinear, on standardised features. ``C`` is the inverse of the penalty's weight.
-    Features at zero are ranked by their F value.
+    One against the rest by liblinear, on standardised features; the sum over classes is what scikit-learn's
+    ``SelectFromModel`` takes. ``C`` is the inverse of the penalty's weight. Features at zero are ranked by
+    their F value.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -157,7 +158,7 @@ class L1LogisticSelector(ScoreSelector):
         self,
         *,
         n_features_to_select: int | float | None = None,
-        C: float = 1.0,
+        C: float = 0.1,
         target: str = "auto",
         random_state: int | None = 0,
         n_jobs: int | None = None,
@@ -181,7 +182,7 @@ class L1LogisticSelector(ScoreSelector):
         )
         F = np.sqrt(X.shape[0]) * design_matrix(X, True, memory_budget())  # of variance one
         model = OneVsRestClassifier(logistic, n_jobs=self.n_jobs).fit(F, y)
-        return np.asarray(np.linalg.norm([part.coef_[0] for part in model.estimators_], axis=0))
+        return np.asarray(np.abs([part.coef_[0] for part in model.estimators_]).sum(axis=0))
 
     def _tie_breaks(self, X: Any, y: Array) -> Floats:
         return anova(X, y, real=False)
