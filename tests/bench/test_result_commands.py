@@ -100,6 +100,13 @@ def test_a_method_can_have_parameters(compared, capsys):
     page = (compared / "comparison.html").read_text(encoding="utf-8")
     assert "lasso,lasso:lambda1=0.2:ranking=coefficient,random" in page, "the command to run it again"
 
+    store = next((compared / "store").iterdir())
+    assert run("table", "--store", store, "--methods", "lasso,random") == 0
+    assert "lambda1" not in capsys.readouterr().out
+    assert run("table", "--store", store, "--methods", variant) == 0
+    out = capsys.readouterr().out
+    assert "lasso (lambda1=0.2, ranking=coefficient)" in out and "random" not in out
+
 
 @pytest.mark.parametrize(
     ("arguments", "words"),

@@ -233,6 +233,8 @@ def rank_comparison(
     mine = plain_methods(of_protocol(rows, protocol))
     if methods is not None:
         mine = mine[mine["method"].isin(methods)]
+    if mine.empty:
+        raise TooFewToRankError("Ranks are of methods with their defaults: there are none.")
     best = pd.concat(
         best_scores(score_summary(part, metric_of(part, metric))) for _, part in mine.groupby("dataset")
     )

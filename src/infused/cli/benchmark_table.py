@@ -104,15 +104,19 @@ def check_protocol(name: str) -> Protocol:
 
 
 def stored_rows(folder: Path, methods: list[str] | None = None) -> DataFrame:
-    """The rows of a store, or those of some methods; an error where there are none."""
-    from infused.bench import Store
+    """The rows of a store, or those of some methods, each as `infused benchmark` takes it."""
+    from infused.bench import Method, Store
 
     rows = Store(folder).frame()
     if rows.empty:
         raise CommandError(f"there are no results in {str(folder)!r}: fill it with infused benchmark --store")
-    for method in methods or ():
-        o.one_of("--methods", method, sorted(rows["method"].unique()))
-    return rows if methods is None else rows[rows["method"].isin(methods)]
+    if methods is None:
+        return rows
+    typed = [str(Method(*pair)) for pair in zip(rows["method"], rows["parameters"], strict=True)]
+    wanted = [str(Method.parse(method)) for method in methods]
+    for method in wanted:
+        o.one_of("--methods", method, sorted(set(typed)))
+    return rows[[name in wanted for name in typed]]
 
 
 def _text(rows: DataFrame, protocol: Protocol, paper: bool, format: str) -> tuple[str, int]:
