@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from benchmarks.datasets import NAMES, DatasetError
 from benchmarks.threads import limit_threads
@@ -16,13 +16,13 @@ def command_parser(description: str | None) -> argparse.ArgumentParser:
     return argparse.ArgumentParser(description=description, formatter_class=layout)
 
 
-def add_datasets_option(parser: argparse.ArgumentParser) -> None:
+def add_datasets_option(parser: argparse.ArgumentParser, names: Sequence[str] = NAMES) -> None:
     parser.add_argument(
         "--datasets",
         type=lambda text: text.split(","),
-        default=list(NAMES),
+        default=list(names),
         metavar="A,B",
-        help=f"some of {','.join(NAMES)} (default: all)",
+        help=f"some of {','.join(NAMES)} (default: {','.join(names)})",
     )
 
 

@@ -11,27 +11,17 @@ With --check nothing is written, and the exit code is 1 when a page and the CSV 
 from __future__ import annotations
 
 import csv
-import math
 import re
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
-from pandas import DataFrame
-
+from benchmarks import store_tables
 from benchmarks.command import command_parser, run
-from infused.bench import Store
-from infused.bench.cells import Protocol
-from infused.bench.comparison import compare_methods
-from infused.bench.frames import labelled, of_protocol, other_variants, plain_methods
-from infused.bench.paper import DATASETS, METHODS
-from infused.bench.paper_tables import datasets_table, published_accuracy_table, structural_table
-from infused.bench.tables import accuracy_table, comparison_table, rank_table
-from infused.bench.wording import in_order
+from benchmarks.store_tables import STORE
+from benchmarks.tables import markdown_table
 
 PAGES = (Path("docs/benchmarks.md"), Path("docs/comparison.md"), Path("README.md"))
 RESULTS = Path("benchmarks/results")
-STORE = Path("results")
 Row = dict[str, str]
 
 
@@ -69,7 +59,7 @@ def speed() -> str:
         ratios = [_ratio(row, peer) for peer in ("numba", "numpy", "literal")]
         size = f"{row['samples']} x {row['features']}"
         rows.append([row["dataset"], size, _short(row["infused_s"]), *ratios, row["route"], row["rank"]])
-    return _markdown(header, rows)
+    return markdown_table(header, rows)
 
 
 def exactness() -> str:
@@ -83,7 +73,7 @@ def exactness() -> str:
         ]
         for row in _read("structural_information")
     ]
-    return _markdown(header, rows)
+    return markdown_table(header, rows)
 
 
 def growth() -> str:
@@ -94,7 +84,7 @@ def growth() -> str:
         sizes = ", ".join(_whole(row[experiment]) for row in found)
         seconds = ", ".join(_short(row["seconds"]) for row in found)
         rows.append([experiment, sizes, seconds, f"{float(found[0]['exponent']):.2f}"])
-    return _markdown(header, rows)
+    return markdown_table(header, rows)
 
 
 def columns() -> str:
@@ -114,7 +104,7 @@ def columns() -> str:
             times = [_short(row[name]) for name in ("setup_s", "columns_s", "full_s")]
             shares = [_percent(row[name]) for name in ("share_after_setup", "share_of_full")]
             rows.append([size, *times, *shares, _whole(row["peak_process_mib"])])
-    return _markdown(header, rows)
+    return markdown_table(header, rows)
 
 
 def fused_lasso() -> str:
@@ -123,7 +113,7 @@ def fused_lasso() -> str:
     for row in _read("fused_lasso"):
         size = f"{row['problem']}, {row['samples']} x {row['features']}"
         rows.append([size, row["method"], _short(row["seconds"]), f"{float(row['ratio']):.1f}x"])
-    return _markdown(header, rows)
+    return markdown_table(header, rows)
 
 
 def fits() -> str:
@@ -147,7 +137,7 @@ def fits() -> str:
         peak = _whole(row["peak_process_mib"]) if row["peak_process_mib"] else "-"
         times = [_short(row[part]) for part in parts]
         rows.append([row["dataset"], size, row["k"], *times, _power(row["certificate"]), *peer, peak])
-    return _markdown(header, rows)
+    return markdown_table(header, rows)
 
 
 def accuracy() -> str:
@@ -159,7 +149,7 @@ def accuracy() -> str:
         scores = [_with_error(same[method]) for method in ("InFusedLasso", "ANOVA F", "random")]
         paper = f"{float(ours['paper']):.2f}"
         rows.append([ours["dataset"], ours["k"], ours["folds"], *scores, paper, ours["transforms"]])
-    return _markdown(header, rows)
+    return markdown_table(header, rows)
 
 
 def ablation() -> str:
@@ -170,7 +160,7 @@ def ablation() -> str:
         difference = "" if row["variant"] == "default" else difference
         variant, overlap = row["variant"], f"{float(row['overlap']):.1%}"
         rows.append([row["dataset"], row["k"], variant, row["folds"], _with_error(row), difference, overlap])
-    return _markdown(header, rows)
+    return markdown_table(header, rows)
 
 
 def lasso_path() -> str:
@@ -181,7 +171,7 @@ def lasso_path() -> str:
         times = f"{mark}{float(row['ratio']):.2f}x"
         seconds = mark + _short(row["seconds"])
         rows.append([row["dataset"], size, row["solver"], seconds, times, row["features_at_the_end"]])
-    return _markdown(header, rows)
+    return markdown_table(header, rows)
 
 
 def selectors() -> str:
@@ -195,7 +185,7 @@ def selectors() -> str:
         label = method if one["package"] == "infused" else f"*{method} {one['version']}*"
         cells = [cell for name in names for cell in (_seconds(mine[name]), _scored(mine[name]))]
         rows.append([label, *cells])
-    return _markdown(header, rows)
+    return markdown_table(header, rows)
 
 
 def mrmr() -> str:
@@ -209,7 +199,7 @@ def mrmr() -> str:
             for row in map(mine.get, names)
         ]
         rows.append([method, *cells])
-    return _markdown(["times our MRMR", *names], rows)
+    return markdown_table(["times our MRMR", *names], rows)
 
 
 def family() -> str:
@@ -220,68 +210,13 @@ def family() -> str:
         mine = {row["dataset"]: row for row in found if row["method"] == method}
         peak = max(float(row["peak_process_mib"] or 0) for row in mine.values())
         rows.append([method, *(_short(mine[name]["seconds"]) for name in names), _whole(str(peak))])
-    return _markdown(["seconds of", *names, "largest peak (MiB)"], rows)
-
-
-def paper(number: str, protocol: Protocol = "nested") -> str:
-    """Table 1, 2 or 3 of the paper, ours beside the published."""
-    if number == "1":
-        return datasets_table().to_markdown()
-    make = {"2": published_accuracy_table, "3": structural_table}[number]
-    return make(stored(), protocol=protocol).to_markdown()
-
-
-def ranks(which: str) -> str:
-    """Mean ranks of all methods, or of those that ran everywhere."""
-    counts = of_protocol(stored()).groupby("method")["dataset"].nunique()
-    everywhere = list(counts.index[counts == counts.max()])
-    return rank_table(stored(), methods=everywhere if which == "everywhere" else None).to_markdown()
-
-
-def leaky() -> str:
-    return paper("2", "leaky")
-
-
-def methods_on(name: str) -> str:
-    """Every method on one data set: accuracy, k, stability, seconds, p."""
-    rows = of_protocol(stored())
-    return comparison_table(compare_methods(plain_methods(rows[rows["dataset"] == name]))).to_markdown()
-
-
-def as_printed() -> str:
-    """Two methods with their defaults, and as they are printed: one real target, no rounds of ranking."""
-    rows = of_protocol(stored())
-    printed = rows[rows["label"].isin(other_variants(rows))]
-    beside = rows["dataset"].isin(printed["dataset"]) & rows["method"].isin(printed["method"])
-    return accuracy_table(rows[beside]).to_markdown()
-
-
-def protocols() -> str:
-    """How much too good the leaky protocol is, on the same folds."""
-    rows = plain_methods(labelled(stored()))
-    names = in_order(rows.loc[rows["protocol"] == "leaky", "dataset"].unique(), DATASETS)
-    means = rows[rows["status"] == "ok"].groupby(["dataset", "method", "protocol", "k"])["accuracy"].mean()
-    best = (100 * means).groupby(["method", "dataset", "protocol"]).max().unstack(["dataset", "protocol"])
-    lines = []
-    for method in in_order(best.index, METHODS):
-        pairs = [(best.at[method, (name, "nested")], best.at[method, (name, "leaky")]) for name in names]
-        if any(math.isnan(figure) for pair in pairs for figure in pair):
-            continue
-        cells = [text for a, b in pairs for text in (f"{a:.1f}", f"{b:.1f}", f"{b - a:+.1f}")]
-        lines.append([method, *cells])
-    header = [f"{name} {what}" for name in names for what in ("nested", "LEAKY", "difference")]
-    return _markdown(["method", *header], lines)
-
-
-@cache
-def stored() -> DataFrame:
-    return Store(STORE).frame()
+    return markdown_table(["seconds of", *names, "largest peak (MiB)"], rows)
 
 
 TABLES: dict[str, Callable[..., str]] = {
     "ablation": ablation,
     "accuracy": accuracy,
-    "as_printed": as_printed,
+    "as_printed": store_tables.as_printed,
     "columns": columns,
     "exactness": exactness,
     "family": family,
@@ -289,12 +224,11 @@ TABLES: dict[str, Callable[..., str]] = {
     "fused_lasso": fused_lasso,
     "growth": growth,
     "lasso_path": lasso_path,
-    "leaky": leaky,
-    "methods_on": methods_on,
+    "methods_on": store_tables.methods_on,
     "mrmr": mrmr,
-    "paper": paper,
-    "protocols": protocols,
-    "ranks": ranks,
+    "paper": store_tables.paper,
+    "protocols": store_tables.protocols,
+    "ranks": store_tables.ranks,
     "selectors": selectors,
     "speed": speed,
 }
@@ -303,11 +237,6 @@ TABLES: dict[str, Callable[..., str]] = {
 def _read(name: str) -> list[Row]:
     with (RESULTS / f"{name}.csv").open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
-
-
-def _markdown(header: list[str], rows: list[list[str]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def _ratio(row: Row, peer: str) -> str:

@@ -36,7 +36,7 @@ from skglm.solvers import AndersonCD
 from sklearn.linear_model import lasso_path
 
 from benchmarks.accuracy import store
-from benchmarks.command import command_parser, run
+from benchmarks.command import add_datasets_option, command_parser, run
 from benchmarks.datasets import check_names, load
 from benchmarks.tables import Row, format_table, versions
 from benchmarks.threads import THREADS
@@ -93,13 +93,7 @@ class Solver:
 
 def main() -> int:
     parser = command_parser(__doc__)
-    parser.add_argument(
-        "--datasets",
-        type=lambda text: text.split(","),
-        default=list(DATASETS),
-        metavar="A,B",
-        help=f"default: {','.join(DATASETS)}",
-    )
+    add_datasets_option(parser, DATASETS)
     parser.add_argument("--repeats", type=int, default=5, help="take the best of this many runs")
     parser.add_argument("--output", type=Path, help=f"CSV to write (default for a whole run: {OUTPUT})")
     options = parser.parse_args()

@@ -34,7 +34,7 @@ import sklearn
 from numpy.typing import NDArray
 
 from benchmarks.accuracy import REFERENCES, Fold, evaluate, folds, standard_error, store
-from benchmarks.command import command_parser, run
+from benchmarks.command import add_datasets_option, command_parser, run
 from benchmarks.datasets import check_names, load
 from benchmarks.family import FEW_FEATURES, FEW_TO_SELECT, default_selector, one_line
 from benchmarks.memory import measure_within
@@ -57,13 +57,7 @@ log = logging.getLogger(__name__)
 
 def main() -> int:
     parser = command_parser(__doc__)
-    parser.add_argument(
-        "--datasets",
-        type=lambda text: text.split(","),
-        default=list(DATASETS),
-        metavar="A,B",
-        help=f"default: {','.join(DATASETS)}",
-    )
+    add_datasets_option(parser, DATASETS)
     every = [*available_selectors(), *PEERS]
     parser.add_argument(
         "--methods",

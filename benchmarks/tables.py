@@ -22,6 +22,12 @@ def format_table(header: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
     return "\n".join([line(header), line(["-" * width for width in widths]), *map(line, cells)])
 
 
+def markdown_table(header: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
+    """A pipe table."""
+    lines = [header, ["---"] * len(header), *cells]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
 def write_csv(rows: Sequence[Row], path: Path) -> None:
     """Write under a temporary name and rename, so that an old table is never half replaced."""
     path.parent.mkdir(parents=True, exist_ok=True)

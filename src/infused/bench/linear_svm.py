@@ -10,7 +10,7 @@ from infused._typing import Array, Floats
 __all__ = ["LinearSVM"]
 
 
-class LinearSVM(SVC):  # type: ignore[misc]
+class LinearSVM(SVC):  # type: ignore[misc]  # scikit-learn has no types
     r"""libsvm's linear C-SVM, one class against one other.
 
     .. math::
