@@ -1,0 +1,71 @@
+"""The tables of docs/comparison.md, from the store that `infused benchmark` fills."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from pathlib import Path
+
+from pandas import DataFrame
+
+from benchmarks.tables import markdown_table
+from infused.bench import Store
+from infused.bench.comparison import compare_methods
+from infused.bench.frames import labelled, of_protocol, other_variants, plain_methods
+from infused.bench.paper import DATASETS, METHODS
+from infused.bench.paper_tables import datasets_table, published_accuracy_table, structural_table
+from infused.bench.tables import accuracy_table, comparison_table, rank_table
+from infused.bench.wording import in_order
+
+STORE = Path("results")
+
+
+def paper(number: str) -> str:
+    """Table 1, 2 or 3 of the paper, ours beside the published."""
+    if number == "1":
+        return datasets_table().to_markdown()
+    make = {"2": published_accuracy_table, "3": structural_table}[number]
+    return make(stored()).to_markdown()
+
+
+def ranks(which: str) -> str:
+    """Mean ranks of all methods, or of those that ran everywhere."""
+    counts = of_protocol(stored()).groupby("method")["dataset"].nunique()
+    everywhere = list(counts.index[counts == counts.max()])
+    return rank_table(stored(), methods=everywhere if which == "everywhere" else None).to_markdown()
+
+
+def methods_on(name: str) -> str:
+    """Every method on one data set: accuracy, k, stability, seconds, p."""
+    rows = of_protocol(stored())
+    return comparison_table(compare_methods(plain_methods(rows[rows["dataset"] == name]))).to_markdown()
+
+
+def as_printed() -> str:
+    """Two methods with their defaults, and as they are printed: one real target, no rounds of ranking."""
+    rows = of_protocol(stored())
+    printed = rows[rows["label"].isin(other_variants(rows))]
+    beside = rows["dataset"].isin(printed["dataset"]) & rows["method"].isin(printed["method"])
+    return accuracy_table(rows[beside]).to_markdown()
+
+
+def protocols() -> str:
+    """How much too good the leaky protocol is, on the same folds."""
+    rows = plain_methods(labelled(stored()))
+    names = in_order(rows.loc[rows["protocol"] == "leaky", "dataset"].unique(), DATASETS)
+    means = rows[rows["status"] == "ok"].groupby(["dataset", "method", "protocol", "k"])["accuracy"].mean()
+    best = (100 * means).groupby(["method", "dataset", "protocol"]).max().unstack(["dataset", "protocol"])
+    lines = []
+    for method in in_order(best.index, METHODS):
+        pairs = [(best.at[method, (name, "nested")], best.at[method, (name, "leaky")]) for name in names]
+        if any(math.isnan(figure) for pair in pairs for figure in pair):
+            continue
+        cells = [text for a, b in pairs for text in (f"{a:.1f}", f"{b:.1f}", f"{b - a:+.1f}")]
+        lines.append([method, *cells])
+    header = [f"{name} {what}" for name in names for what in ("nested", "LEAKY", "difference")]
+    return markdown_table(["method", *header], lines)
+
+
+@cache
+def stored() -> DataFrame:
+    return Store(STORE).frame()
