@@ -10,12 +10,12 @@ from pandas import DataFrame
 
 from benchmarks.tables import markdown_table
 from infused.bench import Store
-from infused.bench.comparison import compare_methods
+from infused.bench.captions import in_order
 from infused.bench.frames import labelled, of_protocol, other_variants, plain_methods
 from infused.bench.paper import DATASETS, METHODS
 from infused.bench.paper_tables import datasets_table, published_accuracy_table, structural_table
+from infused.bench.standings import compare_methods
 from infused.bench.tables import accuracy_table, comparison_table, rank_table
-from infused.bench.wording import in_order
 
 STORE = Path("results")
 

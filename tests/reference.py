@@ -34,15 +34,16 @@ def precise_target_distribution(f, y, graph="kernel"):
 def _distribution(f, graph):
     m = len(f)
     with mpmath.workdps(60):
-        A = [[mpmath.mpf((x := abs(a - b)).numerator) / x.denominator for b in f] for a in f]
+        away = {d: mpmath.mpf(d.numerator) / d.denominator for d in {a - b for a in f for b in f if a >= b}}
+        A = [[away[abs(a - b)] for b in f] for a in f]
         if not any(map(any, A)):
             return np.full(m, 1 / m)
-        if graph == "kernel":
+        if graph == "kernel":  # sum_b <A_a, A_b> / (|A_a| |A_b|), the sum taken first
             norm = [mpmath.sqrt(mpmath.fdot(row, row)) for row in A]
-            weights = [[mpmath.fdot(A[a], A[b]) / (norm[a] * norm[b]) for b in range(m)] for a in range(m)]
+            total = [mpmath.fsum(x / n for x, n in zip(column, norm, strict=True)) for column in A]
+            degree = [mpmath.fdot(row, total) / n for row, n in zip(A, norm, strict=True)]
         else:
-            weights = A
-        degree = [mpmath.fsum(row) for row in weights]
+            degree = [mpmath.fsum(row) for row in A]
         total = mpmath.fsum(degree)
         return np.array([float(d / total) for d in degree])
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from infused.cli.app import main
+from infused.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,13 +1,13 @@
-"""Array types for annotations."""
+"""Types for annotations."""
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Array", "Data", "Floats", "Ints"]
+__all__ = ["Array", "Data", "Floats", "Ints", "TargetKind"]
 
 Array: TypeAlias = NDArray[Any]
 Floats: TypeAlias = NDArray[np.float64]
@@ -15,3 +15,6 @@ Ints: TypeAlias = NDArray[np.int64]
 
 #: A dense array or a CSC array, samples x features; SciPy carries no types.
 Data: TypeAlias = Any
+
+#: What a target holds: labels of classes, or real numbers.
+TargetKind: TypeAlias = Literal["classes", "real"]

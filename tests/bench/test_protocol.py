@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from infused.bench.linear_svm import LinearSVM
+from infused.bench.methods import make_method
+from infused.bench.rows import COLUMNS
+from infused.bench.splits import folds_of, seed_for
 from scipy import sparse
 from scipy.stats import binom
 from sklearn.metrics import balanced_accuracy_score, f1_score
@@ -13,14 +17,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from infused import available_selectors, make_selector
-from infused._runtime.blas import one_blas_thread
+from infused._runtime.threads import one_blas_thread
 from infused.bench import ABLATIONS, BenchmarkError, Experiment, Method, Problem, default_ks, evaluate
-from infused.bench.linear_svm import LinearSVM
-from infused.bench.methods import make_method
 from infused.bench.models import judge_named
 from infused.bench.protocol import split_of
-from infused.bench.rows import COLUMNS
-from infused.bench.splits import folds_of, seed_for
 from infused.data import Dataset, load_data
 from infused.information.sharing import sharing
 from infused.penalties.quadratic import Ridge
@@ -386,7 +386,7 @@ def test_the_linear_svm_counts_equal_votes_as_libsvm_does():
 
 def test_the_penalty_is_tuned_on_a_share_of_many_samples(monkeypatch):
     seen = []
-    monkeypatch.setattr("infused.selection.choices.MOST_SAMPLES", 60)
+    monkeypatch.setattr("infused.bench.tuning.MOST_SAMPLES", 60)
     monkeypatch.setattr("infused.bench.protocol.tune", lambda judge, X, y, *_: seen.append(y) or {"C": 1.0})
     problem, cells = cells_of(load_data("breast-cancer"))
     rows = evaluate(problem, cells[0], as_they_are)

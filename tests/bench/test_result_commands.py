@@ -9,9 +9,9 @@ import shutil
 
 import pytest
 import typer
-
 from infused.cli.benchmark_figures import figures
 from infused.cli.benchmark_table import table
+
 from infused.cli.compare import compare
 from infused.cli.errors import tell
 

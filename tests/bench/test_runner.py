@@ -16,6 +16,8 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
+from infused.bench.clock import Clock
+from infused.bench.rows import VOLATILE
 
 from infused import available_selectors
 from infused.bench import (
@@ -31,8 +33,6 @@ from infused.bench import (
     run_experiment,
     workers,
 )
-from infused.bench.clock import Clock
-from infused.bench.rows import VOLATILE
 from infused.bench.runner import Waiting, place_of
 from infused.cli.benchmark import chosen_methods
 from infused.data import load_data

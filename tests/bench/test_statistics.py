@@ -10,12 +10,12 @@ from math import inf, isnan, sqrt
 import numpy as np
 import pandas as pd
 import pytest
+from infused.bench.stability import selection_stability, stability_at
 from scipy import stats
 
 from infused.bench.frames import failed_cells, metric_of, of_protocol, scored
 from infused.bench.paired import against_best, corrected_t_test, holm
 from infused.bench.ranks import compare_ranks, critical_difference, friedman, indistinct_groups
-from infused.bench.stability import selection_stability, stability_at
 from infused.bench.statistics import best_scores, mean_and_error, score_summary
 from tests.bench.made_rows import make_rows, with_failure
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from infused.bench.rows import COLUMNS, arrow_schema, cell_rows, failed_rows
 from pyarrow import parquet
 
 from infused.bench import Cell, Store, StoreError
 from infused.bench import store as store_module
-from infused.bench.rows import COLUMNS, arrow_schema, cell_rows, failed_rows
 
 CELL = Cell("wine", "d" * 64, "lasso", "{}", "nested", "svm", (2, 4), 5, 0, 0, 0)
 

@@ -9,16 +9,16 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from infused.bench.ablation_table import ablation_table
 
 from infused.bench import paper
-from infused.bench.ablation_table import ablation_table
-from infused.bench.comparison import compare_methods
+from infused.bench.captions import LEAKY
 from infused.bench.frames import of_protocol
 from infused.bench.paper_tables import datasets_table, published_accuracy_table, structural_table
+from infused.bench.standings import compare_methods
 from infused.bench.statistics import mean_and_error
 from infused.bench.table_formats import DASH, FORMATS, Table
 from infused.bench.tables import accuracy_table, comparison_table, rank_comparison, rank_table
-from infused.bench.wording import LEAKY
 from tests.bench.made_rows import METHODS, make_rows, with_failure
 
 LEVELS = {method: 0.95 - 0.01 * n for n, method in enumerate(paper.METHODS)} | {"random": 0.7}

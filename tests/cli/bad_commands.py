@@ -79,12 +79,12 @@ LONELY = "a,b,kind\n" + "1.5,2,x\n" * 11 + "0.5,7,y\n"
 
 CASES = {
     # how many
-    "k = 0": (command("select", "wine", "-k", "0"), ["-k '0'", "whole number", "auto"]),
-    "k < 0": (command("select", "wine", "-k", "-3"), ["-k '-3'"]),
-    "k is no number": (command("select", "wine", "-k", "abc"), ["-k 'abc'", "fraction"]),
-    "fraction above one": (command("select", "wine", "-k", "1.5"), ["-k '1.5'", "between 0 and 1"]),
-    "fraction of all": (command("select", "wine", "-k", "1.0"), ["-k '1.0'"]),
-    "k is not a number": (command("select", "wine", "-k", "nan"), ["-k 'nan'"]),
+    "k = 0": (command("select", "wine", "-k", "0"), ["-k 0", "whole number", "auto"]),
+    "k < 0": (command("select", "wine", "-k", "-3"), ["-k -3"]),
+    "k is no number": (command("select", "wine", "-k", "abc"), ["-k abc", "fraction"]),
+    "fraction above one": (command("select", "wine", "-k", "1.5"), ["-k 1.5", "between 0 and 1"]),
+    "fraction of all": (command("select", "wine", "-k", "1.0"), ["-k 1.0"]),
+    "k is not a number": (command("select", "wine", "-k", "nan"), ["-k nan"]),
     "k > N": (command("select", "wine", "-k", "99"), ["-k 99", "13 features", "'wine'"]),
     "-k auto with four samples": (
         with_file("four.csv", FOUR, "select", "four.csv", "-t", "kind", "-k", "auto"),
@@ -107,11 +107,11 @@ CASES = {
     ),
     "fusion with lasso": (
         command("select", "wine", "-m", "lasso", "--fusion", "chain"),
-        ["lasso does not take --fusion", "it takes --lambda1"],
+        ["lasso does not take --fusion", "it takes lambda1"],
     ),
     "formulation with anova": (
         command("select", "wine", "-m", "anova", "--formulation", "paper"),
-        ["anova does not take --formulation", "--set target="],
+        ["anova does not take --formulation", "it takes target"],
     ),
     "unknown formulation": (
         command("select", "wine", "--formulation", "papre"),
@@ -121,7 +121,7 @@ CASES = {
     "setting without a value": (command("select", "wine", "--set", "tol"), ["--set 'tol'", "n_bins=10"]),
     "unknown setting": (
         command("select", "wine", "-m", "mrmr", "--set", "bins=3"),
-        ["mrmr does not take 'bins'", "n_bins"],
+        ["mrmr does not take --set bins=...", "n_bins"],
     ),
     "setting with an option": (
         command("select", "wine", "--set", "n_features_to_select=3"),
@@ -137,7 +137,7 @@ CASES = {
     ),
     "classes needed": (
         command("select", "diabetes", "-m", "l1-logistic"),
-        ["l1-logistic needs classes", "'progression'", "lasso"],
+        ["l1-logistic needs classes", "lasso"],
     ),
     "two targets for mrmr": (with_targets("select", "two.npz", "-m", "mrmr"), ["MRMR takes one target", "2"]),
     "two targets for anova": (with_targets("select", "two.npz", "-m", "anova"), ["1d array", "(20, 2)"]),
@@ -150,9 +150,9 @@ CASES = {
     "grid of nothing": (command("select", "wine", "--grid", "0x5"), ["--grid '0x5'"]),
     "fusion without a grid": (
         command("select", "wine", "--fusion", "grid"),
-        ["--fusion grid", "'wine'", "--grid"],
+        ["--fusion grid", "--grid"],
     ),
-    "unknown transform": (command("select", "wine", "--transform", "log1"), ["'log1'", "'log1p'"]),
+    "unknown transform": (command("select", "wine", "--transform", "log1"), ["--transform log1", "'log1p'"]),
     "negative values": (
         command("select", "diabetes", "--transform", "log1p"),
         ["log1p", "negative", "'age'", "-0.107"],
@@ -189,7 +189,7 @@ CASES = {
     "feature beyond the last": (command("explain", "wine", "13"), ["FEATURE 13", "13 columns"]),
     "target as a feature": (
         command("explain", "patients.csv", "diagnosis", "-t", "diagnosis"),
-        ["FEATURE 'diagnosis'"],
+        ["FEATURE diagnosis"],
     ),
     "two targets to explain": (
         with_targets("explain", "two.npz", "0"),
@@ -208,13 +208,16 @@ CASES = {
     "record of something else": (with_file("r.json", "[1, 2]", "rerun", "r.json"), ["r.json", "schema"]),
     "newer record": (with_record(*RERUN, schema="infused.selection/9"), ["newer", "upgrade"]),
     "damaged record": (with_record(*RERUN, drop=["selected"]), ["selection.json", "selected is missing"]),
-    "record of an unknown method": (with_record(*RERUN, request__method="x-lasso"), ["'x-lasso'"]),
+    "record of an unknown method": (
+        with_record(*RERUN, request__method={"id": "x-lasso", "parameters": {}}),
+        ["'x-lasso'"],
+    ),
     "record with an unknown parameter": (
-        with_record(*RERUN, request__parameters={"depth": 3}),
+        with_record(*RERUN, request__method={"id": "anova", "parameters": {"depth": 3}}),
         ["anova", "depth"],
     ),
-    "record with an unknown option": (with_record(*RERUN, request__reading={"depth": 3}), ["depth"]),
-    "record with an unknown transform": (with_record(*RERUN, request__transform="cube"), ["'cube'", "log1p"]),
+    "record with an unknown option": (with_record(*RERUN, request__treatment={"depth": 3}), ["depth"]),
+    "record with an unknown transform": (with_record(*RERUN, request__transform="cube"), ["cube", "log1p"]),
     "changed data": (changed_data, ["patients.csv", "changed since", "--force"]),
     "moved data": (moved_data, ["'patients.csv'", "not here", "--data"]),
     "rerun into earlier results": (command(*RERUN, "-o", "out"), ["out holds earlier results"]),
@@ -235,5 +238,5 @@ CASES = {
     ),
     "apply without an output": (command(*APPLY[:3]), ["--output"]),
     "apply to nothing": (command(*APPLY[:2], "nowhere.csv", "-o", "x.csv"), ["nowhere.csv"]),
-    "apply what is empty": (with_record(*APPLY, selected=[]), ["selected no features"]),
+    "apply what is empty": (with_record(*APPLY, selected=[]), ["no features"]),
 }

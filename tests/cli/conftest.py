@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from infused.cli.app import main
+from infused.cli import main
 
 FEATURES = ("age", "weight", "glucose", "pressure", "insulin", "ferritin", "sodium", "iron", "zinc", "lead")
 

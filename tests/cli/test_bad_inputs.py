@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import re
+
 import pytest
 
+from infused.cli.options import spelled
+from infused.exceptions import Setting
 from tests.cli.bad_commands import CASES
 from tests.data.bad_inputs import CASES as DATA_CASES
 
@@ -37,7 +42,19 @@ def test_data(tmp_path, monkeypatch, infused, build, expected):
     monkeypatch.chdir(tmp_path)
     source, options = build(tmp_path)
     before = contents(tmp_path)
-    check(infused("select", source, "-k", "1", *as_arguments(options)), before, tmp_path, expected)
+    done = infused("select", source, "-k", "1", *as_arguments(options))
+    check(done, before, tmp_path, map(as_typed, expected))
+    assert not re.search(r"\b(drop|keep|impute|target|one_hot|header|encoding)=", done.err), (
+        "Python's spelling"
+    )
+
+
+def as_typed(words):
+    """Words of a message in Python as the command line has them: settings as options, values bare."""
+    setting = re.fullmatch(r"(\w+)=(.*)", words)
+    if setting:
+        return spelled(Setting(setting[1], ast.literal_eval(setting[2]) if setting[2] else None))
+    return words.strip("'")
 
 
 def as_arguments(options):

@@ -12,7 +12,7 @@ from sklearn.svm import LinearSVC
 
 from infused import make_selector
 from infused._runtime.progress import reporting
-from infused.selection.choices import (
+from infused.bench.tuning import (
     MOST_SAMPLES,
     ChoiceError,
     choose_number,

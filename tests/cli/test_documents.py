@@ -10,13 +10,12 @@ import time
 from pathlib import Path
 
 from infused import __version__, available_selectors
-from infused.cli.app import app
-from infused.cli.benchmark import benchmark
+from infused.cli.app import app, benchmarks
 from infused.data import available_datasets
 
 README = Path(__file__).parents[2] / "README.md"
 COMMANDS = [command.callback.__name__ for command in app.registered_commands]
-HEAVY = ("numpy", "scipy", "sklearn", "pandas", "pyarrow", "plotly", "matplotlib", "numba", "joblib")
+HEAVY = ("numpy", "scipy", "sklearn", "pandas", "pyarrow", "jinja2", "matplotlib", "numba", "joblib")
 
 
 def commands_in(text):
@@ -44,7 +43,7 @@ def test_the_examples_of_the_help_run(folder, infused):
 def test_the_examples_of_benchmark_run(folder, infused):
     """In the order in which one would type them: the first fills the store that the others read."""
     shown = {}
-    for name in ("", *(command.callback.__name__ for command in benchmark.registered_commands)):
+    for name in ("", *(command.callback.__name__ for command in benchmarks.registered_commands)):
         done = infused("benchmark", *name.split(), "--help")
         assert done.code == 0
         shown |= dict.fromkeys(commands_in(done.out.partition("Examples")[2]))
@@ -113,3 +112,10 @@ def test_help_loads_nothing_that_computes():
     code = "import sys, infused.cli.app; print(*{name.split('.')[0] for name in sys.modules})"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert not set(HEAVY) & set(loaded.split())
+
+
+def test_the_list_of_methods_compiles_nothing():
+    code = "import sys; from infused.cli import main; main(['methods']); print('loaded', *sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {name.split(".")[0] for name in done.stdout.rpartition("loaded")[2].split()}
+    assert not {"numba", "pandas", "pyarrow", "matplotlib"} & loaded

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from infused import InFusedLasso
-from infused.cli import errors
 from infused.cli.errors import BAD_INPUT, OUR_FAULT, bug_report, tell
+from infused.exceptions import InputError, Setting
 
 SECRET = (
     "select",
@@ -54,7 +54,7 @@ def test_a_mistake_of_ours(folder, infused, monkeypatch):
         "Python 3.",
         "command: infused select ... --target ... -k 3",
         "ZeroDivisionError: division by zero",
-        "at infused/cli/selecting.py:",
+        "at infused/workflow/select.py:",
     ):
         assert words in done.err, done.err
     assert "patients" not in done.err
@@ -96,8 +96,13 @@ def test_too_little_memory(capsys):
     assert "not enough memory" in capsys.readouterr().err
 
 
+def test_parameters_are_spelled_as_options(capsys):
+    tell(InputError("fill with ", Setting("impute", "mean"), " or ", Setting("drop", ["a b", "c"])), [])
+    assert capsys.readouterr().err == "Error: fill with --impute mean or --drop 'a b' --drop c\n"
+
+
 def test_no_colours_where_nobody_looks(capsys):
-    tell(errors.CommandError("a [red] herring"), [])
+    tell(InputError("a [red] herring"), [])
     assert capsys.readouterr().err == "Error: a [red] herring\n"
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from infused.selection import SelectionRecord
+from infused.record.schema import SelectionRecord
 from tests.cli.conftest import patients
 from tests.data.writers import NAMES, frame
 

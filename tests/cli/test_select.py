@@ -15,30 +15,29 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from infused import make_selector
-from infused.cli.progress import Stages
-from infused.cli.selecting import select_features
+from infused import make_selector, select
+from infused.cli.progress import Watch
 from infused.data import load_data
-from infused.selection import Request, SelectionRecord
-from infused.selection.outputs import FILES
+from infused.record.schema import SelectionRecord
+from infused.workflow.outputs import FILES
 from tests.cli.conftest import patients
 
 SELECT = ("select", "patients.csv", "-t", "diagnosis")
 
 KILLED_WHILE_WRITING = """
 import os, signal, sys
-from infused.cli.app import main
-from infused.selection import outputs
-pour = outputs._pour
+from infused.cli import main
+from infused.workflow import outputs
+whole = outputs.write_whole
 
-def half(file, text):
-    if not text.startswith("<!doctype"):
-        return pour(file, text)
-    pour(file, text[: len(text) // 2])
-    file.flush()
-    os.kill(os.getpid(), signal.SIGKILL)
+def half(path, content):
+    def write(file):
+        file.write(content[: len(content) // 2])
+        file.flush()
+        os.kill(os.getpid(), signal.SIGKILL)
+    whole(path, write if path.name == "report.html" else content)
 
-outputs._pour = half
+outputs.write_whole = half
 main(sys.argv[1:])
 """
 
@@ -74,10 +73,10 @@ def test_the_record_is_what_python_gives(folder, infused):
     best = np.argsort(selector.fit(data.X, data.y).ranking_)[:4]
     assert names(record) == [data.feature_names[j] for j in best]
     request = record.request
-    assert (request.source, request.target, request.n_features) == ("patients.csv", "diagnosis", 4)
-    assert request.parameters["lambda1"] == 0.1
-    assert request.parameters["lambda2"] == 0.005, "defaults are recorded too"
-    assert "n_jobs" not in request.parameters
+    assert (request.source, request.treatment.target, request.k) == ("patients.csv", "diagnosis", 4)
+    assert request.method.parameters["lambda1"] == 0.1
+    assert request.method.parameters["lambda2"] == 0.005, "defaults are recorded too"
+    assert "n_jobs" not in request.method.parameters
     assert record.data.fingerprint == data.fingerprint
     assert set(record.timings) == {"read", "select"}
 
@@ -149,21 +148,22 @@ def test_pictures(folder, infused):
     grid = infused("select", "digits", "-k", "5", "--grid", "8x8", "-m", "fused-lasso", "--json")
     record = SelectionRecord.from_json(grid.out)
     assert record.data.grid_shape == (8, 8)
-    assert record.request.parameters["fusion"] == "grid"
-    assert record.request.parameters["grid_shape"] == [8, 8]
+    assert record.request.method.parameters["fusion"] == "grid"
+    assert record.request.method.parameters["grid_shape"] == [8, 8]
     chain = infused("select", "digits", "-k", "5", "-m", "fused-lasso", "--json")
     record = SelectionRecord.from_json(chain.out)
     assert record.data.grid_shape == (8, 8), "known of these data"
-    assert record.request.parameters["fusion"] == "chain", "as long as nobody asks for the grid"
+    assert record.request.method.parameters["fusion"] == "chain", "as long as nobody asks for the grid"
     asked = infused("select", "digits", "-k", "5", "-m", "fused-lasso", "--fusion", "grid", "--json")
     assert SelectionRecord.from_json(asked.out).selected == SelectionRecord.from_json(grid.out).selected
 
 
-def test_pictures_that_are_listed_by_columns():
+def test_pictures_that_are_listed_by_columns(monkeypatch):
     """A picture of 2 x 5 pixels listed by columns is one of 5 x 2 listed by rows."""
     data = replace(load_data("wine").take(range(10)), grid_shape=(2, 5), grid_order="columns")
-    request = Request("wine", None, {}, "fused-lasso", {"fusion": "grid"}, 3, "none", 0, "auto")
-    assert select_features(data, request, Stages(), 1).request.parameters["grid_shape"] == [5, 2]
+    monkeypatch.setattr("infused.workflow.select.load", lambda source, treatment: data)
+    record = select("wine", k=3, method="fused-lasso", fusion="grid").record
+    assert record.request.method.parameters["grid_shape"] == [5, 2]
 
 
 def test_pictures_for_methods_without_fusion(folder, infused):
@@ -180,7 +180,7 @@ def test_transforms(folder, infused):
     data = load_data("patients.csv", target="diagnosis")
     selector = make_selector("infused-lasso", n_features_to_select=3).fit(np.log1p(data.X), data.y)
     assert sorted(f.index for f in record.selected) == np.flatnonzero(selector.support_).tolist()
-    assert record.request.transform == "log1p"
+    assert record.request.transform == record.transform == "log1p"
     assert record.distributions[0].edges[-1] > np.log1p(data.X).max(), "shown in units of the data"
 
 
@@ -189,15 +189,15 @@ def test_whole_numbers_as_real_targets(folder, infused, method):
     """The target of these data has whole numbers, which scikit-learn takes for classes."""
     done = infused("select", "diabetes", "-k", "2", "-m", method, "--json")
     record = SelectionRecord.from_json(done.out)
-    assert record.request.task == "regression"
+    assert record.data.classes is None
     assert "bmi" in names(record), "which a classification into 214 values does not find"
 
 
 def test_choices_are_recorded(folder, infused):
     done = infused(*SELECT, "-k", "auto", "--transform", "auto", "-m", "anova", "--json", "--seed", "3")
     record = SelectionRecord.from_json(done.out)
-    assert record.request.n_features == "auto"
-    assert record.request.transform in ("none", "sqrt", "log1p")
+    assert (record.request.k, record.request.transform) == ("auto", "auto")
+    assert record.transform in ("none", "sqrt", "log1p")
     assert any("was chosen as the transform by 3-fold" in note for note in record.data.notes)
     reason = f"the number of features, {len(record.selected)}, was chosen by 5-fold cross-validation"
     assert any(note.startswith(reason) for note in record.data.notes)
@@ -238,16 +238,16 @@ def test_other_files(folder, infused):
     )
     record = SelectionRecord.from_json(done.out)
     assert {"ward=north", "ward=south"} < set(record.features.names)
-    assert record.request.reading == {
+    assert record.request.treatment.given() == {
         "target_file": "labels.csv",
-        "drop": ["PatientID"],
+        "drop": ("PatientID",),
         "impute": "median",
         "one_hot": True,
     }
 
 
 def test_ctrl_c(folder, infused, monkeypatch):
-    monkeypatch.setattr(Stages, "report", lambda *_: signal.raise_signal(signal.SIGINT))
+    monkeypatch.setattr(Watch, "report", lambda *_: signal.raise_signal(signal.SIGINT))
     before = sorted(folder.iterdir())
     done = infused(*SELECT, "-k", "3")
     assert (done.code, done.out) == (130, "")
@@ -263,13 +263,9 @@ def test_a_kill_leaves_no_half_file(folder, infused):
     )
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     left = {path.name for path in (folder / "out").iterdir()}
-    assert left, "it was killed while it wrote"
-    assert not left & set(FILES), "only files under temporary names"
-    assert infused(*command).code == 0
-    assert {path.name for path in (folder / "out").iterdir()} == {
-        "selected.csv",
-        "report.html",
-        "selection.json",
-    }
+    assert left & set(FILES) == {"selected.csv"}, "the page and the record are not there"
+    assert infused(*command, "--force").code == 0
+    there = {path.name for path in (folder / "out").iterdir() if not path.name.startswith(".")}
+    assert there == {"selected.csv", "report.html", "selection.json"}
     with (folder / "out" / "selected.csv").open(encoding="utf-8") as file:
         assert [row["feature"] for row in csv.DictReader(file)] == names(record_in(folder / "out"))

@@ -10,31 +10,27 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from infused._runtime.progress import Stage
 from infused.cli import terminal
-from infused.cli.progress import Stages, time_text
-from infused.cli.results import show_answer
-from infused.selection import SelectionRecord
+from infused.cli.progress import Watch, time_text
+from infused.cli.select import show_selection
+from infused.workflow import Selection
 
 
 def console(width=80, **options):
     return Console(file=io.StringIO(), width=width, highlight=False, markup=False, emoji=False, **options)
 
 
-@pytest.fixture
-def record(finished):
-    return SelectionRecord.from_json((finished / "out" / "selection.json").read_text(encoding="utf-8"))
-
-
-def test_the_answer(record):
-    screen = console()
-    show_answer(screen, record, [Path("out/selected.csv"), Path("out/report.html")])
+def test_the_answer(finished):
+    screen, selection = console(), Selection.load(finished / "out")
+    show_selection(screen, selection, [Path("out/selected.csv"), Path("out/report.html")])
     lines = [line.rstrip() for line in screen.file.getvalue().splitlines()]
     assert lines[0] == "AnovaSelector was asked for the 3 best of the 10 features of patients, measured"
-    heading = lines.index("rank  feature   score  explained          group")
+    heading = lines.index("rank  feature   explained alone    lost without  group")
     first, second, third = lines[heading + 2 : heading + 5]
-    best = record.selected[0]
-    bar = terminal.bar(best.relevance).plain.strip()
-    assert first.split() == ["1", best.name, f"{best.score:.1f}", bar, f"{best.relevance:.0%}", "-"]
+    best = selection.record.selected[0]
+    bar = terminal.bar(best.alone).plain.strip()
+    assert first.split() == ["1", best.name, bar, f"{best.alone:.0%}", f"{best.unique:.1%}", "-"]
     assert second.split()[-1] == third.split()[-1] == "2", "ferritin and iron are one group"
     assert lines[-2:] == [
         "out/selected.csv  the features by rank",
@@ -78,45 +74,43 @@ def wait_for(screen, words):
 
 def test_a_bar_with_the_stage_and_its_share():
     screen = console(force_terminal=True)
-    with Stages(console=screen, patience=0.0) as stages:
-        with stages.stage("read", "reading [x].csv"):
-            wait_for(screen, "reading [x].csv")
-        with stages.stage("select", "selecting"):
-            for fraction, words in ((0.25, "25%"), (0.75, "75%")):
-                stages.report(fraction, "computing U")
-                wait_for(screen, words)
-            for _ in range(2):
-                warnings.warn("look\nhere", UserWarning, stacklevel=1)
+    with Watch(console=screen, patience=0.0) as watch:
+        Stage(None, "reading [x].csv", 1)
+        wait_for(screen, "reading [x].csv")
+        for fraction, words in ((0.25, "25%"), (0.75, "75%")):
+            watch.report(fraction, "computing U")
+            wait_for(screen, words)
+        for _ in range(2):
+            warnings.warn("look\nhere", UserWarning, stacklevel=1)
     assert "computing U" in screen.file.getvalue()
     assert screen.file.getvalue().count("look here") == 1
-    assert list(stages.timings) == ["read", "select"]
 
 
-def run_stages(screen, quiet=False, patience=0.0):
-    with Stages(quiet=quiet, console=screen, patience=patience) as stages, stages.stage("a", "selecting"):
-        stages.report(0.25, "computing U")
+def run_watched(screen, quiet=False, patience=0.0):
+    with Watch(quiet=quiet, console=screen, patience=patience) as watch:
+        watch.report(0.25, "computing U")
         time.sleep(0.3)
         warnings.warn("look\nhere", UserWarning, stacklevel=1)
 
 
 def test_no_bar_before_its_time():
     screen = console(force_terminal=True)
-    run_stages(screen, patience=60)
+    run_watched(screen, patience=60)
     assert "computing U" not in screen.file.getvalue()
 
 
 @pytest.mark.parametrize(("terminal", "quiet"), [(False, False), (True, True)])
 def test_no_bar_where_nobody_looks(terminal, quiet):
     screen = console(force_terminal=terminal)
-    run_stages(screen, quiet)
+    run_watched(screen, quiet)
     assert "computing U" not in screen.file.getvalue()
     assert "look here" in screen.file.getvalue()
 
 
 def test_the_bar_is_gone_after_an_error():
     screen = console(force_terminal=True)
-    with pytest.raises(KeyboardInterrupt), Stages(console=screen, patience=0.0) as stages:
-        stages.report(0.5, "computing U")
+    with pytest.raises(KeyboardInterrupt), Watch(console=screen, patience=0.0) as watch:
+        watch.report(0.5, "computing U")
         wait_for(screen, "computing U")
         raise KeyboardInterrupt
     assert screen.file.getvalue().endswith("\x1b[2K"), "the line was cleared"

@@ -13,7 +13,7 @@ import pandas as pd
 import scipy.io
 import scipy.sparse as sp
 
-from infused.data.one_hot import LIMIT
+from infused.data.table import MOST_TEXTS
 
 GOOD = "a,b,kind\n1.5,2,x\n2.5,1,y\n0.5,7,x\n9.5,3,y\n"
 
@@ -154,15 +154,15 @@ CASES = {
         ["t.npz", "np.savez"],
     ),
     # the target
-    "no target": (text(GOOD, target=None), ["--target", "'kind'"]),
-    "no target, a usual name": (text("a,Diagnosis,b\n1,x,2\n", target=None), ["--target", "'Diagnosis'"]),
-    "target not there": (text(GOOD, target="kinds"), ["'kinds'", "--target", "did you mean 'kind'"]),
-    "target beyond the last": (text(GOOD, target=3), ["--target 3", "3 columns"]),
-    "target before the first": (text(GOOD, target="-4"), ["--target -4", "3 columns"]),
-    "target dropped": (text(GOOD, drop=["kind"]), ["--drop", "'kind'"]),
+    "no target": (text(GOOD, target=None), ["target=", "'kind'"]),
+    "no target, a usual name": (text("a,Diagnosis,b\n1,x,2\n", target=None), ["target=", "'Diagnosis'"]),
+    "target not there": (text(GOOD, target="kinds"), ["'kinds'", "target=", "did you mean 'kind'"]),
+    "target beyond the last": (text(GOOD, target=3), ["target=3", "3 columns"]),
+    "target before the first": (text(GOOD, target="-4"), ["target=-4", "3 columns"]),
+    "target dropped": (text(GOOD, drop=["kind"]), ["drop=", "'kind'"]),
     "one class": (text("a,kind\n1.5,x\n2.5,x\n7.5,x\n"), ["'kind'", "one class", "'x'"]),
     "as many classes as samples": (text("a,kind\n1.5,x\n2.5,y\n7.5,z\n"), ["'kind'", "each of the 3 rows"]),
-    "as many numbers as samples": (text("a,kind\n1.5,3\n2.5,4\n7.5,9\n"), ["'kind'", "--task regression"]),
+    "as many numbers as samples": (text("a,kind\n1.5,3\n2.5,4\n7.5,9\n"), ["'kind'", "task='regression'"]),
     "missing labels": (text("a,kind\n1.5,x\n2.5,\n7.5,y\n8.5,NA\n"), ["'kind'", "2 values", "row 2"]),
     "missing numbers": (text("a,kind\n1.5,0.5\n2.5,\n7.5,1.5\n"), ["'kind'", "1 value", "row 2"]),
     "infinite target": (text("a,kind\n1.5,0.5\n2.5,inf\n7.5,1.5\n"), ["'kind'", "infinite"]),
@@ -170,7 +170,7 @@ CASES = {
     "constant target": (text("a,kind\n1.5,0.5\n2.5,0.5\n"), ["'kind'", "same value", "0.5"]),
     "dates as target": (text("a,kind\n1.5,2020-01-01\n2.5,2020-01-02\n"), ["'kind'", "dates"]),
     "open quote": (text('a,kind\n1.5,x\n2.5,"y\n3.5,x\n7.5,y\n'), ["'kind'", "line break", "quote"]),
-    "unknown task": (text(GOOD, task="ranking"), ["--task", "'ranking'", "classification"]),
+    "unknown task": (text(GOOD, task="ranking"), ["task=", "'ranking'", "classification"]),
     "several real targets as classes": (
         npz({"task": "classification"}, X=X4, y=X4 + 0.5),
         ["'y'", "2 columns"],
@@ -189,57 +189,57 @@ CASES = {
     ),
     "target file with two columns": (
         with_labels("a\n1.5\n2.5\n", "who,what\nx,1\ny,2\n"),
-        ["--target", "y.csv", "'what'"],
+        ["target=", "y.csv", "'what'"],
     ),
     "target file of another length": (
         with_labels("a,b\n1,2.5\n3,4\n", "kind\nx\ny\nx\n"),
         ["t.csv", "2 rows", "'kind' has 3"],
     ),
-    "target file without names": (with_labels("a\n1.5\n2.5\n", "1\n2\n"), ["y.csv", "--no-header"]),
+    "target file without names": (with_labels("a\n1.5\n2.5\n", "1\n2\n"), ["y.csv", "header=False"]),
     "named data with a target file": (
         lambda f: ("wine", {"target_file": f / "y.csv"}),
-        ["wine", "--target-file"],
+        ["wine", "target_file="],
     ),
-    "named data with a target": (lambda f: ("wine", {"target": "x"}), ["wine", "--target"]),
+    "named data with a target": (lambda f: ("wine", {"target": "x"}), ["wine", "target="]),
     # columns
     "duplicate names": (text("a,b,a,kind\n1,2,3,x\n4,5,6,y\n"), ["t.csv", "'a'"]),
     "names that differ by spaces": (text("a, a,kind\n1,2,x\n4,5,y\n"), ["t.csv", "'a'"]),
     "text column": (
         text("town,b,kind\nRome,2,x\nBonn,5,y\nRome,6,x\n"),
-        ["'town'", "--drop town", "--one-hot", "'Rome'"],
+        ["'town'", "drop=['town']", "one_hot=True", "'Rome'"],
     ),
     "many text columns": (
         text(",".join(f"t{j}" for j in range(9)) + ",kind\n" + "u,v,u,v,u,v,u,v,u,x\n" * 2),
         ["9 columns", "'t4' and 4 more"],
     ),
-    "one bad number": (text("a,b,kind\n1,2,x\n3,4o,y\n5,6,x\n"), ["'b'", "--drop b", "row 2", "4o"]),
+    "one bad number": (text("a,b,kind\n1,2,x\n3,4o,y\n5,6,x\n"), ["'b'", "drop=['b']", "row 2", "4o"]),
     "too many texts": (
         text(f"a,town,kind\n{MANY}", one_hot=True),
-        ["'town'", f"more than the {LIMIT}", "--drop town"],
+        ["'town'", f"more than the {MOST_TEXTS}", "drop=['town']"],
     ),
     "missing text": (
         text("a,t,kind\n1.5,u,x\n2.5,,y\n7.5,u,x\n", one_hot=True),
-        ["'t'", "--impute most-frequent"],
+        ["'t'", "impute='most-frequent'"],
     ),
     "one-hot makes a name twice": (
         text("t,t=u,kind\nu,1.5,x\nv,2.5,y\nu,3.5,x\n", one_hot=True),
-        ["'t=u'", "--one-hot"],
+        ["'t=u'", "one_hot=True"],
     ),
     "missing values": (
         text("a,b,kind\n1,,x\n,2,y\n3,NA,x\n"),
-        ["'a' (1)", "'b' (2)", "3 values", "--impute median"],
+        ["'a' (1)", "'b' (2)", "3 values", "impute='median'"],
     ),
     "missing in a matrix": (
         npz(X=np.where(X4 == 1, np.nan, X4), y=Y4),
-        ["'feature_1' (1)", "--impute median"],
+        ["'feature_1' (1)", "impute='median'"],
     ),
     "missing in a sparse matrix": (
         mat(X=sp.csr_matrix(np.where(X4 == 1, np.nan, X4)), Y=Y4),
-        ["'feature_1' (1)", "--impute median"],
+        ["'feature_1' (1)", "impute='median'"],
     ),
-    "nothing to impute from": (text("a,b,kind\n1.5,,x\n2.5,,y\n", impute="mean"), ["'b'", "--drop b"]),
-    "unknown impute": (text(GOOD, impute="medain"), ["--impute", "'medain'", "did you mean 'median'"]),
-    "infinite values": (text("a,b,kind\n1,inf,x\n2,2,y\n3,4,x\n"), ["'b'", "infinite", "--drop b"]),
+    "nothing to impute from": (text("a,b,kind\n1.5,,x\n2.5,,y\n", impute="mean"), ["'b'", "drop=['b']"]),
+    "unknown impute": (text(GOOD, impute="medain"), ["impute=", "'medain'", "did you mean 'median'"]),
+    "infinite values": (text("a,b,kind\n1,inf,x\n2,2,y\n3,4,x\n"), ["'b'", "infinite", "drop=['b']"]),
     "a number too large": (text("a,b,kind\n1,1e999,x\n2,2,y\n3,4,x\n"), ["'b'", "infinite"]),
     "infinite in a sparse matrix": (
         mat(X=sp.csr_matrix(np.where(X4 == 1, -np.inf, X4)), Y=Y4),
@@ -247,40 +247,43 @@ CASES = {
     ),
     "identifier by name": (
         text("PatientID,b,kind\n31,2,x\n7,5,y\n9,5,x\n"),
-        ["'PatientID'", "--drop PatientID", "--keep PatientID"],
+        ["'PatientID'", "drop=['PatientID']", "keep=['PatientID']"],
     ),
     "identifier of text": (
         text("sample id,b,kind\nu1,2,x\nu2,5,y\nu3,5,x\n"),
-        ["'sample id'", "--drop 'sample id'"],
+        ["'sample id'", "drop=['sample id']"],
     ),
     "running number": (
         text("n,b,kind\n1,2,x\n2,5,y\n3,5,x\n4,5,y\n5,8,x\n"),
-        ["'n'", "identifier", "--drop n"],
+        ["'n'", "identifier", "drop=['n']"],
     ),
     "index of a data frame": (
         lambda f: (pd.read_csv(text(GOOD * 1)(f)[0]).to_csv(f / "i.csv"), (f / "i.csv", {"target": "kind"}))[
             1
         ],
-        ["'unnamed_0'", "--drop unnamed_0"],
+        ["'unnamed_0'", "drop=['unnamed_0']"],
     ),
-    "texts all different": (text("t,kind\nu,x\nv,y\nw,x\n", one_hot=True), ["'t'", "identifier", "--drop t"]),
-    "dates": (text("when,b,kind\n2020-01-01,2,x\n2020-01-02,5,y\n"), ["'when'", "dates", "--drop when"]),
+    "texts all different": (
+        text("t,kind\nu,x\nv,y\nw,x\n", one_hot=True),
+        ["'t'", "identifier", "drop=['t']"],
+    ),
+    "dates": (text("when,b,kind\n2020-01-01,2,x\n2020-01-02,5,y\n"), ["'when'", "dates", "drop=['when']"]),
     "times of parquet": (
         columns(table={"when": pd.to_datetime(["2020", "2021"]), "b": [1.5, 2]}),
-        ["'when'", "--drop when"],
+        ["'when'", "drop=['when']"],
     ),
-    "lists": (columns(table={"l": [[1], [2, 3]], "b": [1.5, 2]}), ["'l'", "lists", "--drop l"]),
-    "bytes": (columns(table={"raw": [b"\xff", b"\xfe"], "b": [1.5, 2]}), ["'raw'", "bytes", "--drop raw"]),
+    "lists": (columns(table={"l": [[1], [2, 3]], "b": [1.5, 2]}), ["'l'", "lists", "drop=['l']"]),
+    "bytes": (columns(table={"raw": [b"\xff", b"\xfe"], "b": [1.5, 2]}), ["'raw'", "bytes", "drop=['raw']"]),
     "categories": (
         columns(table={"c": pd.Categorical(["u", "v", "u", "v"]), "b": [1.5, 2, 3, 4]}),
-        ["'c'", "--one-hot"],
+        ["'c'", "one_hot=True"],
     ),
-    "beyond 2^53": (text("big,kind\n9007199254740993,x\n5,y\n6,x\n"), ["'big'", "2^53", "--keep big"]),
+    "beyond 2^53": (text("big,kind\n9007199254740993,x\n5,y\n6,x\n"), ["'big'", "2^53", "keep=['big']"]),
     "beyond 2^53 in a matrix": (npz(X=np.array([[2**60, 1], [3, 4]]), y=Y4[:2]), ["t.npz", "2^53"]),
-    "drop unknown": (text(GOOD, drop=["c"]), ["--drop 'c'", "no such column"]),
-    "keep unknown": (text(GOOD, keep=["aa"]), ["--keep 'aa'", "no such column"]),
+    "drop unknown": (text(GOOD, drop=["c"]), ["drop='c'", "no such column"]),
+    "keep unknown": (text(GOOD, keep=["aa"]), ["keep='aa'", "no such column"]),
     "everything dropped": (text(GOOD, drop=["a", "b"]), ["t.csv", "no feature columns"]),
-    "a name of two lines": (text('"a\nb",c,kind\nu,2,x\nv,5,y\nu,6,x\n'), ["'a\\nb'", "--one-hot"]),
+    "a name of two lines": (text('"a\nb",c,kind\nu,2,x\nv,5,y\nu,6,x\n'), ["'a\\nb'", "one_hot=True"]),
     # text files
     "short row": (text("a,b,kind\n1,2,x\n3,y\n5,6,x\n"), ["line 3", "t.csv", "2 values", "3"]),
     "long row": (text("a,b,kind\n1,2,x\n\n3,4,5,y\n"), ["line 4", "t.csv", "4 values"]),
@@ -288,38 +291,38 @@ CASES = {
         text("a,b,kind\n" + "1.5,2,x\n2.5,2,y\n" * 70_000 + "3,y\n"),
         ["line 140002", "2 values"],
     ),
-    "no header": (text("5.1,3.5,1.4,x\n4.9,3.0,1.4,y\n", target=-1), ["t.csv", "--no-header", "'5.1'"]),
+    "no header": (text("5.1,3.5,1.4,x\n4.9,3.0,1.4,y\n", target=-1), ["t.csv", "header=False", "'5.1'"]),
     "latin-1 header": (
         text("größe,kind\n1.5,x\n2.5,y\n", encoding="latin-1"),
-        ["t.csv", "UTF-8", "--encoding latin-1"],
+        ["t.csv", "UTF-8", "encoding='latin-1'"],
     ),
     "latin-1 far down": (
         text("a,t,kind\n" + "1.5,u,x\n2.5,v,y\n" * 70_000 + "3.5,ö,x\n", encoding="latin-1", one_hot=True),
-        ["'t'", "UTF-8", "--encoding latin-1"],
+        ["'t'", "UTF-8", "encoding='latin-1'"],
     ),
     "latin-1 label": (
         text("a,kind\n1.5,süß\n2.5,bitter\n3.5,süß\n", encoding="latin-1"),
-        ["t.csv", "--encoding latin-1"],
+        ["t.csv", "encoding='latin-1'"],
     ),
-    "utf-16": (text(GOOD, encoding="utf-16"), ["t.csv", "UTF-8", "--encoding utf-16"]),
+    "utf-16": (text(GOOD, encoding="utf-16"), ["t.csv", "UTF-8", "encoding='utf-16'"]),
     "unknown encoding": (
         lambda f: (text(GOOD)(f)[0], {"target": "kind", "encoding": "utf-99"}),
-        ["'utf-99'", "--encoding"],
+        ["'utf-99'", "encoding="],
     ),
     "encoding of no text": (
         lambda f: (text(GOOD)(f)[0], {"target": "kind", "encoding": "hex"}),
-        ["'hex'", "--encoding"],
+        ["'hex'", "encoding="],
     ),
     "endless quote": (text('"' + "a" * 200_000), ["t.csv", "quote"]),
-    "long separator": (text(GOOD, separator="||"), ["--separator", "'||'"]),
-    "wrong separator": (text(GOOD, separator=";"), ["'kind'", "--target"]),
-    "key for a table": (text(GOOD, x_key="X"), ["--x-key", ".csv"]),
-    "separator for a matrix": (npz({"separator": ","}, X=X4, y=Y4), ["--separator", ".npz"]),
-    "header for a matrix": (npz({"header": False}, X=X4, y=Y4), ["--no-header", ".npz"]),
+    "long separator": (text(GOOD, separator="||"), ["separator=", "'||'"]),
+    "wrong separator": (text(GOOD, separator=";"), ["'kind'", "target="]),
+    "key for a table": (text(GOOD, x_key="X"), ["x_key=", ".csv"]),
+    "separator for a matrix": (npz({"separator": ","}, X=X4, y=Y4), ["separator=", ".npz"]),
+    "header for a matrix": (npz({"header": False}, X=X4, y=Y4), ["header=False", ".npz"]),
     # arrays
-    "no X": (npz(measured=X4, y=Y4), ["t.npz", "--x-key", "'measured' (4x2)"]),
-    "no y": (mat(X=X4, kind=Y4), ["t.mat", "--y-key", "'kind' (1x4)"]),
-    "key not there": (mat({"x_key": "fea"}, X=X4, Y=Y4), ["'fea'", "--x-key", "'X' (4x2)"]),
+    "no X": (npz(measured=X4, y=Y4), ["t.npz", "x_key=", "'measured' (4x2)"]),
+    "no y": (mat(X=X4, kind=Y4), ["t.mat", "y_key=", "'kind' (1x4)"]),
+    "key not there": (mat({"x_key": "fea"}, X=X4, Y=Y4), ["'fea'", "x_key=", "'X' (4x2)"]),
     "pickled objects": (npz(X=PICKLED, y=Y4), ["t.npz", "pickled", "'X'"]),
     "lengths differ": (npz(X=X4, y=Y4[:3]), ["t.npz", "4 rows", "'y' has 3"]),
     "features x samples": (npz(X=X4.T, y=Y4), ["t.npz", "2 rows", "transpose"]),
@@ -350,6 +353,6 @@ CASES = {
     "arff broken attribute": (text("@attribute a\n@data\n1\n", "t.arff"), ["line 1", "t.arff"]),
     "arff latin-1": (
         text(ARFF.replace("a num", "ä num") + "1,x\n", "t.arff", "latin-1"),
-        ["t.arff", "--encoding"],
+        ["t.arff", "encoding="],
     ),
 }

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from infused.data import DataError, load_data
+from infused.exceptions import InputError
 from tests.data.bad_inputs import CASES
 from tests.data.writers import FORMATS, write, write_svmlight
 
@@ -20,7 +21,7 @@ def test_there_are_many():
 @pytest.mark.parametrize(("build", "expected"), CASES.values(), ids=CASES.keys())
 def test_one_line_that_names_the_culprit(tmp_path, build, expected):
     source, options = build(tmp_path)
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(InputError) as caught:
         load_data(source, **options)
     message = str(caught.value)
     assert len(message.splitlines()) == 1

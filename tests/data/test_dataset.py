@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from infused.data import DataError, Dataset, load_data, load_features
-from infused.exceptions import InfusedError
+from infused.data import DataError, Dataset, Treatment, load_data, load_features
+from infused.exceptions import InputError
 from tests.data.writers import NAMES, frame, small, write
 
 
@@ -76,7 +76,7 @@ def test_frozen_and_picklable(data):
 
 def test_the_error_is_a_value_error_and_survives_pickling():
     error = pickle.loads(pickle.dumps(DataError("one\ntwo\u2028three")))
-    assert isinstance(error, InfusedError) and isinstance(error, ValueError)
+    assert isinstance(error, InputError) and isinstance(error, ValueError)
     assert str(error) == "one two three"
 
 
@@ -107,7 +107,7 @@ def test_fingerprint_tells_contents_apart(data):
 def test_fingerprint_by_its_definition():
     """The slow, obvious twin: what is fed to SHA-256, byte by byte."""
     X = np.array([[0.0, 1.5], [0.0, 2.5], [0.0, 0.0], [0.0, -1.0], [7.0, 1.0]])
-    data = Dataset("d", X, np.array(["u", "vv", "u", "u", "vv"]), ("a", "é"), "t", "classification", "s")
+    data = Dataset("d", X, np.array(["u", "vv", "u", "u", "vv"]), ("a", "é"), "t", "classes", "s")
     fed = b"infused data 1" + b"1:a" + b"2:\xc3\xa9" + b"<i8 2 " + struct.pack("<2q", 5, 2)
     fed += b"<i8 1 " + struct.pack("<q", 4) + b"<f8 1 " + struct.pack("<d", 7.0)  # a quarter or less: by rows
     fed += b"<f8 5 " + struct.pack("<5d", 1.5, 2.5, 0.0, -1.0, 1.0)
@@ -138,9 +138,9 @@ class TestLoadFeatures:
 
     def test_missing_values_need_a_word(self, tmp_path):
         (tmp_path / "new.csv").write_text("a,b\n1,2\n,3\n5,4\n")
-        with pytest.raises(DataError, match=r"'a' \(1\).*--impute"):
+        with pytest.raises(DataError, match=r"'a' \(1\).*impute="):
             load_features(tmp_path / "new.csv", ["b", "a"])
-        features = load_features(tmp_path / "new.csv", ["b", "a"], impute="mean")
+        features = load_features(tmp_path / "new.csv", ["b", "a"], Treatment(impute="mean"))
         np.testing.assert_array_equal(features.X, [[2, 1], [3, 3], [4, 5]])
         assert features.notes == ("imputed 1 missing value by the mean in: 'a'",)
 
@@ -157,7 +157,7 @@ class TestLoadFeatures:
             ("a,b\n", ["a"], "no rows"),
             ("a,b\n1,x\n2,y\n", ["a", "b"], "text where numbers belong"),
             ("a,b\n1,inf\n2,3\n", ["a", "b"], "infinite values in 'b'"),
-            ("a,b\n1,x\n2,\n", ["b=x"], "'b' misses 1 of its texts.*--impute"),
+            ("a,b\n1,x\n2,\n", ["b=x"], "'b' misses 1 of its texts.*impute="),
         ],
     )
     def test_what_cannot_be_read(self, tmp_path, content, features, words):

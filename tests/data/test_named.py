@@ -25,7 +25,7 @@ def test_bundled_data_come_with_their_names(name):
     assert (data.name, data.source) == (name, name)
     assert (info.n_samples, info.n_features, info.present) == (data.n_samples, data.n_features, True)
     if info.n_classes is None:
-        assert data.task == "regression"
+        assert data.kind == "real"
         np.testing.assert_array_equal(data.y, bunch.target)
     else:
         np.testing.assert_array_equal(np.unique(data.y, return_inverse=True)[1], _ranks(bunch, name))
@@ -91,7 +91,7 @@ def test_the_paper_s_data(name):
         pytest.skip(f"{name}.mat is not there: set INFUSED_DATA to the folder that holds it")
     data, info = load_data(name), dataset_info(name)
     assert (data.n_samples, data.n_features) == (info.n_samples, info.n_features)
-    assert len(np.unique(data.y)) == info.n_classes and data.task == "classification"
+    assert len(np.unique(data.y)) == info.n_classes and data.kind == "classes"
     assert sp.issparse(data.X) == (name in ("RELATHE", "BASEHOCK"))
     if data.grid_shape is not None:
         rows, columns = data.grid_shape

@@ -204,23 +204,23 @@ def test_constant_columns_are_kept_and_noted(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("values", "task", "dtype"),
+    ("values", "kind", "dtype"),
     [
-        (["u", "v"] * 15, "classification", "U"),
-        ([True, False] * 15, "classification", "i"),
-        ([1.0, 2.0] * 15, "classification", "i"),
-        (list(range(20)) + [0] * 10, "classification", "i"),
-        (list(range(21)) + [0] * 9, "regression", "f"),
-        ([*range(30)] * 10, "classification", "i"),
-        ([0.5, 1.0] * 15, "regression", "f"),
+        (["u", "v"] * 15, "classes", "U"),
+        ([True, False] * 15, "classes", "i"),
+        ([1.0, 2.0] * 15, "classes", "i"),
+        (list(range(20)) + [0] * 10, "classes", "i"),
+        (list(range(21)) + [0] * 9, "real", "f"),
+        ([*range(30)] * 10, "classes", "i"),
+        ([0.5, 1.0] * 15, "real", "f"),
     ],
 )
-def test_the_rule_of_the_task(tmp_path, values, task, dtype):
+def test_the_rule_of_the_task(tmp_path, values, kind, dtype):
     pd.DataFrame({"a": np.random.default_rng(0).standard_normal(len(values)), "y": values}).to_parquet(
         tmp_path / "t.parquet"
     )
     data = load_data(tmp_path / "t.parquet", target="y")
-    assert (data.task, data.y.dtype.kind) == (task, dtype)
+    assert (data.kind, data.y.dtype.kind) == (kind, dtype)
     assert (
         [float(v) for v in data.y] == [float(v) for v in values]
         if dtype != "U"
@@ -230,7 +230,7 @@ def test_the_rule_of_the_task(tmp_path, values, task, dtype):
 
 def test_the_task_can_be_said(tmp_path):
     path = write(tmp_path / "t.csv", "a,y\n1.5,1\n2.5,0.5\n9.5,1\n7.5,0.5\n")
-    assert load_data(path, target="y").task == "regression"
+    assert load_data(path, target="y").kind == "real"
     classes = load_data(path, target="y", task="classification")
     assert classes.y.tolist() == ["1.0", "0.5", "1.0", "0.5"]
     path = write(tmp_path / "u.csv", "a,y\n1.5,1\n2.5,0\n9.5,1\n")

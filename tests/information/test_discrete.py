@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from infused.exceptions import InputError
 from infused.information.discrete import DenseCodes, SparseCodes, discretize, target_codes
 from tests.hard_columns import hard_columns
 
@@ -134,7 +135,7 @@ def test_threads_change_nothing(rng):
 
 @pytest.mark.parametrize("n_bins", [1, 257])
 def test_impossible_numbers_of_bins(n_bins):
-    with pytest.raises(ValueError, match=f"between 2 and 256, got {n_bins}"):
+    with pytest.raises(InputError, match=f"between 2 and 256, got {n_bins}"):
         discretize(np.eye(3), n_bins)
 
 

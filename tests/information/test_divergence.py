@@ -10,6 +10,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import jensenshannon
 
 from infused import jensen_shannon, similarity
+from infused.exceptions import InputError
 from tests.reference import entropy, jsd
 
 shapes = st.tuples(st.integers(2, 5), st.integers(1, 12))
@@ -91,5 +92,5 @@ half = [0.5, 0.5]
     ],
 )
 def test_bad_input_is_refused(distributions, weights, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         jensen_shannon(*distributions, weights=weights)

@@ -150,7 +150,7 @@ def test_independence_is_exactly_zero(counter):
 def test_a_part_of_the_features(counter, rng):
     X, y = some_data(rng)
     whole = information_of(X, y)
-    part = whole.of(np.array([1, 4, 8])).of(np.array([4, 8]))
+    part = whole.restricted(np.array([1, 4, 8])).restricted(np.array([4, 8]))
     assert part.counter.features.tolist() == [4, 8]
     for full, some in (
         (whole.with_target(), part.with_target()),

@@ -10,7 +10,7 @@ from infused.bench import paper
 from infused.bench.frames import of_protocol
 from infused.bench.statistics import score_summary
 from infused.bench.tables import rank_comparison
-from infused.report.bench_figures import (
+from infused.report.plots.benchmark import (
     COLOURS,
     method_styles,
     plot_accuracy_curves,

@@ -8,8 +8,8 @@ from statistics import median
 
 import pytest
 
-from infused.report.page import render_report
-from tests.selection import records
+from infused.report.html.selection import render_report
+from tests.record import records
 
 playwright = pytest.importorskip(
     "playwright.sync_api", reason="Playwright is not installed: pip install playwright"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from infused.report.compare_page import render_comparison
+from infused.report.html.comparison import render_comparison
 from tests.bench.made_rows import make_rows
 from tests.report.test_browser import CHROMIUM, SWITCHES, drawn_charts, playwright, shown_charts
 from tests.report.test_compare_page import COMMAND, HOSTILE

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from infused.bench.comparison import compare_methods
-from infused.bench.wording import LEAKY
-from infused.report.compare_charts import differences_chart, scores_chart, stability_chart, time_chart
-from infused.report.compare_page import render_comparison
-from infused.report.compare_text import answer
+from infused.bench.captions import LEAKY
+from infused.bench.standings import compare_methods
+from infused.report.html.comparison import render_comparison
+from infused.report.html.comparison_charts import differences_chart, scores_chart, stability_chart, time_chart
+from infused.report.html.comparison_words import answer
 from tests.bench.made_rows import METHODS, make_rows, with_failure
 from tests.report.test_page import OUTSIDE, Reader
 

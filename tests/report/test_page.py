@@ -12,14 +12,14 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from infused.report.page import MOST_ROWS, render_report
-from infused.report.page_charts import convergence_chart, label, score_chart
-from infused.report.page_distributions import distribution_charts
-from infused.report.page_network import network_layout
-from infused.report.page_picture import picture_chart
-from infused.report.page_redundancy import heat_chart, network_chart
-from infused.report.page_text import PAPER, asked, came_out, citations
-from tests.selection import records
+from infused.report.html.charts import convergence_chart, label, score_chart
+from infused.report.html.distributions import distribution_charts
+from infused.report.html.network import network_layout
+from infused.report.html.pictures import picture_chart
+from infused.report.html.redundancy import heat_chart, network_chart
+from infused.report.html.selection import MOST_ROWS, render_report
+from infused.report.html.words import PAPER, asked, came_out, citations
+from tests.record import records
 
 MEGABYTE = 1e6
 OUTSIDE = {"src", "href", "action", "data", "poster", "srcset", "background"}

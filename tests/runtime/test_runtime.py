@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from time import sleep
 
 import pytest
 from sklearn.datasets import load_wine
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from infused import make_selector
+from infused import _kernels, make_selector
 from infused._runtime.memory import format_bytes, memory_budget, require
-from infused._runtime.progress import Stage, reporting
+from infused._runtime.progress import Stage, reporting, timed
 from infused._runtime.threads import spans, workers
-from infused.exceptions import InfusedError, MemoryBudgetError, OperationCancelledError
+from infused.exceptions import InfusedError, InputError, MemoryBudgetError, OperationCancelledError
 
 
 def blas_threads():
@@ -37,11 +40,12 @@ def test_the_first_error_stops_the_rest(n_jobs):
     def task(n):
         if n == 3:
             raise RuntimeError("three")
+        sleep(0.001)
         done.append(n)
 
     with workers(n_jobs) as work, pytest.raises(RuntimeError, match="three"):
-        work.run(task, range(10_000))
-    assert len(done) < 10_000
+        work.run(task, range(1000))
+    assert len(done) < 1000
 
 
 def test_blas_runs_on_one_thread_inside_and_as_before_outside():
@@ -102,7 +106,7 @@ def test_without_either_it_is_a_part_of_what_is_free(monkeypatch):
 
 @pytest.mark.parametrize("budget", ["", "GB", "4 apples", "-3GB", 0, -1, float("nan")])
 def test_bad_budgets_are_refused(budget):
-    with pytest.raises(ValueError, match="memory_budget must be"):
+    with pytest.raises(InputError, match="memory_budget must be"):
         memory_budget(budget)
 
 
@@ -143,6 +147,36 @@ def test_what_has_no_callback_of_its_own_reports_to_the_block_it_runs_in():
     Stage(None, "outside", 1)
     assert heard == [(0.0, "inside"), (0.5, "inside")]
     assert own == ["with its own"]
+
+
+def test_times_are_told_and_add_up():
+    heard, timings = [], {}
+    with reporting(lambda fraction, message: heard.append((fraction, message))):
+        for _ in range(2):
+            with timed(timings, "wait_s", "waiting"):
+                assert heard[-1] == (0.0, "waiting")
+                sleep(0.01)
+        with pytest.raises(KeyError), timed(timings, "fail_s", "failing"):
+            raise KeyError
+    assert len(heard) == 3
+    assert 0.02 <= timings["wait_s"] < 10
+    assert timings["fail_s"] >= 0
+
+
+def test_cancelling_stops_before_the_block():
+    with (
+        reporting(lambda fraction, message: False),
+        pytest.raises(OperationCancelledError, match="waiting"),
+        timed({}, "wait_s", "waiting"),
+    ):
+        pytest.fail("the block ran")
+
+
+def test_the_compiler_is_loaded_with_the_first_kernel():
+    code = "import sys, infused.selectors, infused.information; print('numba' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+    assert all(getattr(_kernels, name) is not None for name in _kernels.__all__)
 
 
 @pytest.mark.parametrize("id", ["infused-lasso", "mrmr", "greedy-forward"])

@@ -8,6 +8,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from sklearn.linear_model import Lasso, MultiTaskLasso
+from threadpoolctl import threadpool_limits
 
 from infused._kernels.coordinate_descent import descend
 from infused.penalties import (
@@ -29,10 +30,17 @@ from infused.solvers import (
     split_bregman,
     split_bregman_on_working_set,
 )
-from infused.solvers.systems import ConjugateGradients, Inverse, Woodbury
+from infused.solvers.systems import Inverse, Woodbury
 
 TIGHT = {"tol_gap_abs": 1e-9, "tol_gap_rel": 1e-9, "tol_feas": 1e-9}
 NO_EDGES = chain_edges(1)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_blas_thread():
+    """The matrices are so small that threads only wait for each other."""
+    with threadpool_limits(1, user_api="blas"):
+        yield
 
 
 def make_problem(kind, n_targets=1, seed=0):
@@ -189,8 +197,8 @@ def test_the_systems_solve_the_same_equations(edges, n_targets, rng):
     C, mu = incidence(edges, 24), 0.3
     D = X.T @ X + mu * (np.eye(24) + (C.T @ C).toarray())
     right = rng.normal(size=(24, n_targets))
-    for system in (Inverse(X.T @ X, C, mu), Woodbury(X, C, mu), ConjugateGradients(X, C, mu)):
-        np.testing.assert_allclose(D @ system.solve(right), right, atol=1e-6)
+    for system in (Inverse(X.T @ X, C, mu), Woodbury(X, C, mu)):
+        np.testing.assert_allclose(D @ system.solve(right), right, atol=1e-10)
 
 
 def test_the_inverse_of_an_indefinite_system(rng):
@@ -306,18 +314,19 @@ def test_a_ridge_raises_the_limit(shape):
 
 
 @pytest.mark.parametrize("n_targets", [1, 3])
-@pytest.mark.parametrize("share", [0.05, 0.5, 1.01])
+@pytest.mark.parametrize("share", [0.1, 0.5, 1.01])
 @pytest.mark.parametrize("edges", ["chain", "grid"])
-def test_algorithm_1_on_a_working_set_solves_the_whole_problem(edges, share, n_targets):
+def test_algorithm_1_on_a_working_set_solves_the_whole_problem(edges, share, n_targets, monkeypatch):
+    monkeypatch.setattr("infused.solvers.working_set.FIRST_SIZE", 25)  # so that it grows more than once
     rng = np.random.default_rng(4)
-    X = rng.normal(size=(30, 400)) / np.sqrt(30)
-    B = np.zeros((400, n_targets))
-    B[50:60] = B[300:304] = 1.0
+    X = rng.normal(size=(30, 150)) / np.sqrt(30)
+    B = np.zeros((150, n_targets))
+    B[50:60] = B[120:124] = 1.0
     Y = X @ B + 0.1 * rng.normal(size=(30, n_targets))
-    C = incidence(chain_edges(400) if edges == "chain" else grid_edges((20, 20)), 400)
+    C = incidence(chain_edges(150) if edges == "chain" else grid_edges((10, 15)), 150)
     top = np.linalg.norm(X.T @ Y, axis=1).max()
     penalty, lambda2 = RowGroups(share * top), 0.3 * share * top
-    for quadratic in (Ridge(0.01), structure(400, 0.05)):
+    for quadratic in (Ridge(0.01), structure(150, 0.05)):
         f = LeastSquares(X, Y, quadratic, dense=False)
         part = split_bregman_on_working_set(f, penalty, C, lambda2, tol=1e-6, max_iter=50_000)
         whole = split_bregman(f, penalty, C, lambda2, tol=1e-6, max_iter=50_000)

@@ -1,1 +1,1 @@
-"""What every computation shares: threads, the memory budget, progress."""
+"""What every computation shares: threads, the memory budget, progress, files, messages, extras."""

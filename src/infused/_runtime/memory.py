@@ -6,7 +6,7 @@ import os
 
 import psutil
 
-from infused.exceptions import MemoryBudgetError
+from infused.exceptions import InputError, MemoryBudgetError
 
 __all__ = ["format_bytes", "memory_budget", "require"]
 
@@ -28,7 +28,7 @@ def memory_budget(budget: int | float | str | None = None) -> int:
         return int(DEFAULT_FRACTION * psutil.virtual_memory().available)
     size = _parse(budget) if isinstance(budget, str) else budget
     if not size > 0:
-        raise ValueError(f"memory_budget must be positive, got {budget!r}.")
+        raise InputError(f"memory_budget must be positive, got {budget!r}.")
     return int(size)
 
 
@@ -56,4 +56,4 @@ def _parse(text: str) -> float:
     try:
         return float(number) * _UNITS[unit]
     except (ValueError, KeyError):
-        raise ValueError(f"memory_budget must be a number of bytes or like '4GB', got {text!r}.") from None
+        raise InputError(f"memory_budget must be a number of bytes or like '4GB', got {text!r}.") from None

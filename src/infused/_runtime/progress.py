@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from time import perf_counter
 
 from infused.exceptions import OperationCancelledError
 
-__all__ = ["ProgressCallback", "Stage", "reporting"]
+__all__ = ["ProgressCallback", "Stage", "reporting", "timed"]
 
 #: Called as ``callback(fraction, message)`` with a fraction in [0, 1] that never decreases. Returning False
 #: cancels; any other value goes on. It is always called from the thread that started the computation.
@@ -64,3 +65,17 @@ class Stage:
         fraction = self._stop if share == 1.0 else self._start + share * (self._stop - self._start)
         if self._callback(fraction, self._message) is False:
             raise OperationCancelledError(f"cancelled while {self._message} ({fraction:.0%} done).")
+
+
+@contextmanager
+def timed(timings: dict[str, float], key: str, message: str) -> Iterator[None]:
+    """Report ``message`` as a stage that starts, and add the seconds that the block took to ``timings[key]``.
+
+    Seconds of the same key add up; those of a block that failed count too.
+    """
+    Stage(None, message, 1)
+    start = perf_counter()
+    try:
+        yield
+    finally:
+        timings[key] = timings.get(key, 0.0) + perf_counter() - start

@@ -3,6 +3,10 @@
 The kernels release the interpreter lock, so plain threads run them side by side. Work is always cut in the
 same pieces, whatever the number of threads, and each piece makes its BLAS calls on one thread: the result is
 the same to the last bit for any ``n_jobs``, and nothing is oversubscribed.
+
+BLAS libraries on OpenMP keep their number of threads per thread, the others per process. The first kind is
+limited in every thread. For the second, when computations overlap, only the first may save the old limit and
+only the last may restore it.
 """
 
 from __future__ import annotations
@@ -10,16 +14,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
+from threading import Lock
 from typing import Any, TypeVar
 
 from joblib import effective_n_jobs
+from threadpoolctl import OpenBLASController, ThreadpoolController, threadpool_limits
 
-from infused._runtime.blas import limit_this_thread, one_blas_thread
-
-__all__ = ["Workers", "spans", "workers"]
+__all__ = ["Workers", "blas_threads", "one_blas_thread", "spans", "workers"]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
+
+_lock = Lock()
+_users = 0
+_limiter: Any = None
 
 
 class Workers:
@@ -55,10 +64,71 @@ def workers(n_jobs: int | None) -> Iterator[Workers]:
         if n_threads == 1:
             yield Workers(None)
             return
-        with ThreadPoolExecutor(n_threads, "infused", initializer=limit_this_thread) as pool:
+        with ThreadPoolExecutor(n_threads, "infused", initializer=_limit_this_thread) as pool:
             yield Workers(pool)
 
 
 def spans(length: int, width: int) -> list[slice]:
     """Cut ``range(length)`` into slices of ``width``; the last may be shorter."""
     return [slice(start, min(start + width, length)) for start in range(0, length, width)]
+
+
+@contextmanager
+def blas_threads(n_jobs: int | None) -> Iterator[None]:
+    """At most ``n_jobs`` BLAS threads, as joblib counts them; None leaves BLAS as it is."""
+    if n_jobs is None:
+        yield
+        return
+    with threadpool_limits(limits=effective_n_jobs(n_jobs), user_api="blas"):
+        yield
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Limit BLAS in this thread and in the process, as long as any computation runs."""
+    with _limit_this_thread():
+        _enter()
+        try:
+            yield
+        finally:
+            _leave()
+
+
+def _limit_this_thread() -> Any:
+    """Limit the libraries whose limit belongs to a thread; restored when used as a context."""
+    per_thread, _ = _libraries()
+    return per_thread.limit(limits=1)
+
+
+def _enter() -> None:
+    global _users, _limiter
+    with _lock:
+        if _users == 0:
+            _limiter = _libraries()[1].limit(limits=1)
+        _users += 1
+
+
+def _leave() -> None:
+    global _users
+    with _lock:
+        _users -= 1
+        if _users == 0:
+            _limiter.restore_original_limits()
+        _give_up_control()
+
+
+def _give_up_control() -> None:
+    """Newer versions of threadpoolctl let only the thread that set a limit change it, until it lets go."""
+    let_go = getattr(OpenBLASController, "clear_controlling_thread", None)
+    if let_go is not None:
+        let_go()
+
+
+@cache
+def _libraries() -> tuple[ThreadpoolController, ThreadpoolController]:
+    """BLAS libraries that are limited per thread, and per process; looking for them takes milliseconds."""
+    blas = ThreadpoolController().select(user_api="blas")
+    per_thread = blas.select(threading_layer="openmp")
+    known = per_thread.lib_controllers
+    per_process = [library.filepath for library in blas.lib_controllers if library not in known]
+    return per_thread, blas.select(filepath=per_process)

@@ -8,16 +8,22 @@ rows of one protocol.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from infused.bench.cells import Protocol
+from infused._runtime.messages import check_choice, listed
+from infused._typing import TargetKind
+from infused.bench.plan import ProtocolName
+from infused.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
 __all__ = [
     "CELL",
-    "Protocol",
+    "METRICS",
+    "SCORINGS",
+    "check_scoring",
     "failed_cells",
     "labelled",
     "metric_of",
@@ -33,10 +39,23 @@ CELL = ["dataset", "label", "repeat", "fold"]
 
 _NEEDED = ("dataset", "method", "parameters", "protocol", "repeat", "fold", "k", "status")
 _SETTINGS = {"seed": "seeds", "folds": "numbers of folds", "data": "versions of the data"}
-_METRICS = ("accuracy", "balanced_accuracy", "macro_f1", "r2")
+
+#: What a metric is called in a sentence.
+METRICS = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+    "macro_f1": "macro F1",
+    "r2": "R²",
+}
+
+#: The metrics for each kind of target; the first is the default.
+SCORINGS: dict[TargetKind, tuple[str, ...]] = {
+    "classes": ("accuracy", "balanced_accuracy", "macro_f1"),
+    "real": ("r2",),
+}
 
 
-def of_protocol(rows: DataFrame, protocol: Protocol | None = "nested") -> DataFrame:
+def of_protocol(rows: DataFrame, protocol: ProtocolName | None = "nested") -> DataFrame:
     """The labelled rows of one protocol; None takes the only one that there is.
 
     Parameters
@@ -52,16 +71,17 @@ def of_protocol(rows: DataFrame, protocol: Protocol | None = "nested") -> DataFr
     """
     missing = [name for name in _NEEDED if name not in rows.columns]
     if missing:
-        raise ValueError(f"These are no rows of a benchmark: the column {missing[0]!r} is missing.")
+        raise InputError(f"these are no rows of a benchmark: the column {missing[0]!r} is missing")
     there = sorted(rows["protocol"].unique())
     if not there:
-        raise ValueError("There are no rows: run the benchmark first.")
+        raise InputError("there are no rows: run the benchmark first")
     if protocol is None and len(there) > 1:
-        raise ValueError("Leaky and nested results cannot be mixed: pass the rows of one protocol.")
+        raise InputError("leaky and nested results cannot be mixed: pass the rows of one protocol")
     protocol = protocol or there[0]
     if protocol not in there:
-        raise ValueError(
-            f"There are no rows of the {protocol} protocol: run the benchmark with --protocol {protocol}."
+        raise InputError(
+            f"there are no rows of the {protocol} protocol: run the benchmark with ",
+            Setting("protocol", protocol),
         )
     return labelled(rows[rows["protocol"] == protocol])
 
@@ -111,21 +131,22 @@ def only_dataset(rows: DataFrame) -> str:
     """The name of the one data set that the rows are about."""
     names = rows["dataset"].unique()
     if len(names) != 1:
-        raise ValueError(
-            f"Rows of one data set are needed, got those of {', '.join(sorted(names)) or 'none'}."
-        )
+        raise InputError(f"rows of one data set are needed, got those of {listed(sorted(names)) or 'none'}")
     return str(names[0])
+
+
+def check_scoring(scoring: str, known: Iterable[str]) -> str:
+    """The metric, or an error unless it is one of those that are known."""
+    check_choice("scoring", scoring, known)
+    return scoring
 
 
 def metric_of(rows: DataFrame, metric: str | None = None) -> str:
     """The metric to report: the one that was asked for, else accuracy, else R² where the target is real."""
+    measured = [name for name in METRICS if name in rows.columns and rows[name].notna().any()]
     if metric is not None:
-        if metric not in _METRICS or metric not in rows.columns:
-            known = ", ".join(name for name in _METRICS if name in rows.columns)
-            raise ValueError(f"There is no metric {metric!r} in these rows: there are {known}.")
-        return metric
-    accuracy = "accuracy" in rows.columns and rows["accuracy"].notna().any()
-    return "accuracy" if accuracy or "r2" not in rows.columns or rows["r2"].isna().all() else "r2"
+        return check_scoring(metric, measured or METRICS)
+    return "r2" if measured == ["r2"] else "accuracy"
 
 
 def scored(rows: DataFrame, metric: str) -> DataFrame:
@@ -139,15 +160,15 @@ def scored(rows: DataFrame, metric: str) -> DataFrame:
         for dataset, found in done.groupby("dataset")[setting].unique().items():
             if len(found) > 1:
                 values = ", ".join(str(value) for value in sorted(found))
-                raise ValueError(
-                    f"{dataset} was run with several {_SETTINGS[setting]} ({values}): pass the rows of one."
+                raise InputError(
+                    f"{dataset} was run with several {_SETTINGS[setting]} ({values}): pass the rows of one"
                 )
     twice = done[done.duplicated([*CELL, "k"])]
     if len(twice):
         one = twice.iloc[0]
-        raise ValueError(
+        raise InputError(
             f"{one['label']} on {one['dataset']} has two results for repeat {one['repeat']}, "
-            f"fold {one['fold']}, k = {one['k']}: pass the rows of one run, with one list of k."
+            f"fold {one['fold']}, k = {one['k']}: pass the rows of one run, with one list of k"
         )
     return done.astype({"k": int})
 

@@ -10,6 +10,7 @@ import numpy as np
 from infused._typing import Floats
 from infused.bench.frames import only_dataset, scored
 from infused.bench.statistics import best_scores, overlap_variance, score_summary
+from infused.exceptions import InputError
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -75,7 +76,7 @@ def corrected_t_test(
 
     d = np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)
     if len(d) < 2:
-        raise ValueError(f"A paired test needs at least two folds, got {len(d)}.")
+        raise InputError(f"a paired test needs at least two folds, got {len(d)}")
     mean, degrees = float(d.mean()), len(d) - 1
     # Equal differences leave rounding errors of 1e-17 in s, which would make any t of the quotient.
     spread = 0.0 if np.allclose(d, d[0], rtol=0, atol=1e-12) else float(d.std(ddof=1))

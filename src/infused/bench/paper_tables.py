@@ -8,11 +8,13 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from infused.bench import paper
-from infused.bench.frames import Protocol, of_protocol, other_variants, plain_methods, scored
+from infused.bench.captions import ERRORS, OPTIMISM, in_order, p_text, protocol_words, signed, variant_note
+from infused.bench.frames import of_protocol, other_variants, plain_methods, scored
 from infused.bench.paired import PairedTest, paired_test
+from infused.bench.plan import ProtocolName
 from infused.bench.table_formats import DASH, Table
 from infused.bench.tables import BestScores
-from infused.bench.wording import ERRORS, OPTIMISM, in_order, p_text, protocol_words, signed, variant_note
+from infused.exceptions import InputError
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -59,7 +61,7 @@ def _size_text(ours: int, published: int) -> str:
     return f"{ours:,}" if ours == published else f"{ours:,} ({published:,})"
 
 
-def published_accuracy_table(rows: DataFrame, *, protocol: Protocol = "nested") -> Table:
+def published_accuracy_table(rows: DataFrame, *, protocol: ProtocolName = "nested") -> Table:
     """Table 2: the best mean accuracy of all methods, ours beside the published.
 
     Methods that the paper does not have follow, random features last. All eight data sets have a column.
@@ -83,7 +85,7 @@ def published_accuracy_table(rows: DataFrame, *, protocol: Protocol = "nested") 
     return _beside(mine, methods, protocol, caption, _variant_note(rows, protocol))
 
 
-def structural_table(rows: DataFrame, *, protocol: Protocol = "nested") -> Table:
+def structural_table(rows: DataFrame, *, protocol: ProtocolName = "nested") -> Table:
     """Table 3: InFusedLasso versus InElasticNet, ours beside the published, and how the two differ.
 
     The last two lines give InFusedLasso less InElasticNet. Ours is tested on the folds that both have, each
@@ -111,24 +113,24 @@ def structural_table(rows: DataFrame, *, protocol: Protocol = "nested") -> Table
     return replace(table, cells=pd.concat([table.cells, pd.DataFrame(last)], ignore_index=True))
 
 
-def _paper_rows(rows: DataFrame, protocol: Protocol) -> DataFrame:
+def _paper_rows(rows: DataFrame, protocol: ProtocolName) -> DataFrame:
     """The rows that can stand beside published figures."""
     mine = plain_methods(of_protocol(rows, protocol))
     mine = mine[mine["dataset"].isin(paper.DATASETS)]
     if len(mine) == 0:
-        raise ValueError(f"There are no rows of the paper's data sets: {', '.join(paper.DATASETS)}.")
+        raise InputError(f"there are no rows of the paper's data sets: {', '.join(paper.DATASETS)}")
     if (mine["label"] != mine["method"]).any():
-        raise ValueError("The rows come from several classifiers: pass those of one.")
+        raise InputError("the rows come from several classifiers: pass those of one")
     return mine
 
 
-def _variant_note(rows: DataFrame, protocol: Protocol) -> list[str]:
+def _variant_note(rows: DataFrame, protocol: ProtocolName) -> list[str]:
     variants = other_variants(of_protocol(rows, protocol))
     return [variant_note(variants)] if variants else []
 
 
 def _beside(
-    mine: DataFrame, methods: Sequence[str], protocol: Protocol, caption: str, notes: list[str]
+    mine: DataFrame, methods: Sequence[str], protocol: ProtocolName, caption: str, notes: list[str]
 ) -> Table:
     """Three lines for a method of the paper, ours, the published and the difference; one for another."""
     import pandas as pd
@@ -188,7 +190,7 @@ def _accuracy(method: str, dataset: str) -> float:
     return published.accuracy
 
 
-def _tests(mine: DataFrame, protocol: Protocol) -> dict[str, PairedTest | None]:
+def _tests(mine: DataFrame, protocol: ProtocolName) -> dict[str, PairedTest | None]:
     """InFusedLasso against InElasticNet on every data set, each with its best k."""
     best, results = BestScores(mine, METRIC, protocol), scored(mine, METRIC)
     tests: dict[str, PairedTest | None] = dict.fromkeys(paper.DATASETS)

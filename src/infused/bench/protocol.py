@@ -20,26 +20,34 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from time import process_time
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from infused._typing import Array, Data, Floats, Ints
-from infused.bench.cells import Cell, Method, Problem, canonical_json
-from infused.bench.methods import make_method, rank, warm_up
-from infused.bench.models import Judge, judge_named, scaled, tune
-from infused.bench.rows import Row, cell_rows
-from infused.bench.splits import folds_of, seed_for
+from infused._typing import Array, Data, Floats, Ints, TargetKind
+from infused.bench.models import Judge, judge_named, scaled, scores_of
+from infused.bench.plan import Cell, Problem
+from infused.bench.store import Row, cell_rows
+from infused.bench.tuning import (
+    FOLDS,
+    choose_transform,
+    dense,
+    enough_samples,
+    folds_of,
+    order_of_features,
+    seed_for,
+    transformed,
+    tuned,
+)
 from infused.information.sharing import saved_seconds
-from infused.selection.choices import choose_transform, enough_samples, transformed
+from infused.selectors.method import Method, canonical_json, prepared
 
 __all__ = ["Remember", "evaluate"]
 
-INNER_FOLDS = 3
 LONGEST_WARNING = 200
 
 #: ``remember(key, compute)`` gives what was computed for this key before, or computes it; JSON in and out.
@@ -56,22 +64,13 @@ class Part:
     seed: int
 
 
-@dataclass(frozen=True)
-class Ranked:
-    """The best features in rank order, how long it took to find them, and what was warned of."""
-
-    features: Ints
-    seconds: float
-    warnings: list[str]
-
-
 def forget(key: Mapping[str, Any], compute: Callable[[], Any]) -> Any:
     """Compute, and keep nothing."""
     return compute()
 
 
 def evaluate(
-    problem: Problem, cell: Cell, remember: Remember = forget, prepared: Callable[[], None] = lambda: None
+    problem: Problem, cell: Cell, remember: Remember = forget, began: Callable[[], None] = lambda: None
 ) -> list[Row]:
     """The rows of one cell.
 
@@ -82,7 +81,7 @@ def evaluate(
     cell : Cell
     remember : callable
         Keeps what cells share: the transform of a fold, the ranking by a method that sees all samples.
-    prepared : callable
+    began : callable
         Called when what is shared by all methods is there, and the work of this one begins.
 
     Returns
@@ -96,31 +95,31 @@ def evaluate(
         train, test = split_of(problem, cell)
         seen = part_seen(problem, cell, train)
         transform = chosen_transform(problem, cell, seen, remember)
-        warm_up(Method(cell.method, cell.parameters), problem.data.task)
-    prepared()
+        warm_up(cell.selector, problem.data.kind)
+    began()
     start = own_seconds()
-    ranked = ranking(problem, cell, seen, transform, remember)
-    chosen = problem.data.X[:, ranked.features]
-    X, X_test = (_dense(chosen[rows], transform) for rows in (train, test))
+    found = ranking(problem, cell, seen, transform, remember)
+    chosen = problem.data.X[:, found["features"]]
+    X, X_test = (_values(chosen[rows], transform) for rows in (train, test))
     seed = seed_for(cell.seed, cell.repeat, cell.fold)
     training = Part(X, problem.data.y[train], _of(problem.groups, train), seed)
-    judge = judge_named(cell.classifier, problem.data.task)
+    judge = judge_named(cell.classifier, problem.data.kind)
     with _recorded_warnings() as judging:
-        tuned = tuned_on(judge, training, problem)
-        by_k = scores_by_k(judge, tuned, training, (X_test, problem.data.y[test]), cell.ks)
-    by_k[cell.ks[-1]]["selected"] = ranked.features.tolist()
+        best = tuned_on(judge, training, problem)
+        by_k = scores_by_k(judge, best, training, (X_test, problem.data.y[test]), cell.ks)
+    by_k[cell.ks[-1]]["selected"] = found["features"]
     shared = {
         "status": "ok",
         "reason": "",
         "transform": transform,
-        "C": tuned.get("C"),
-        "tuned": canonical_json(tuned),
+        "C": best.get("C"),
+        "tuned": canonical_json(best),
         "n_train": len(train),
         "n_test": len(test),
         "n_features": problem.data.n_features,
-        "select_seconds": ranked.seconds,
+        "select_seconds": found["seconds"],
         "cell_seconds": own_seconds() - start,
-        "warnings": "; ".join(dict.fromkeys([*ranked.warnings, *judging])),
+        "warnings": "; ".join(dict.fromkeys([*found["warnings"], *judging])),
     }
     return cell_rows(cell, shared, by_k)
 
@@ -128,7 +127,7 @@ def evaluate(
 def split_of(problem: Problem, cell: Cell) -> tuple[Ints, Ints]:
     """The training and the test samples: the same for every method and protocol."""
     seed = seed_for(cell.seed, cell.repeat)
-    return folds_of(problem.data.y, problem.data.task, cell.folds, seed, problem.groups)[cell.fold]
+    return folds_of(problem.data.y, problem.data.kind, cell.folds, seed, problem.groups)[cell.fold]
 
 
 def part_seen(problem: Problem, cell: Cell, train: Ints) -> Part:
@@ -143,31 +142,46 @@ def chosen_transform(problem: Problem, cell: Cell, seen: Part, remember: Remembe
     """The transform of a fold, or of all samples, for any method."""
 
     def choose() -> str:
-        return choose_transform(seen.X, seen.y, problem.data.task, cell.ks[-1], seen.seed).value
+        return choose_transform(seen.X, seen.y, problem.data.kind, cell.ks[-1], seen.seed).value
 
     return str(remember({"what": "transform", "k": cell.ks[-1], **_where(cell)}, choose))
 
 
-def ranking(problem: Problem, cell: Cell, seen: Part, transform: str, remember: Remember) -> Ranked:
-    """The features that the method selects; of all samples there is one selection for all folds."""
-    task = problem.data.task
+@cache
+def warm_up(method: Method, kind: TargetKind) -> None:
+    """Fit once on next to nothing: what a first fit loads or compiles is not the time of a selection.
+
+    What goes wrong here goes wrong again, and is told, when the method is run.
+    """
+    if "." in method.id:
+        return
+    X = np.random.default_rng(0).normal(size=(40, 8))
+    y = np.arange(40) % 2 if kind == "classes" else X[:, 0] + X[:, 1]
+    with suppress(Exception):
+        prepared(method, 4, kind).fit(X, y)
+
+
+def ranking(problem: Problem, cell: Cell, seen: Part, transform: str, remember: Remember) -> dict[str, Any]:
+    """The features that the method selects, the best first, CPU seconds and warnings.
+
+    Of all samples there is one selection for all folds.
+    """
+    kind = problem.data.kind
 
     def select() -> dict[str, Any]:
         X = transformed(seen.X, transform)
-        method = Method(cell.method, cell.parameters)
-        selector = make_method(method, cell.ks[-1], task, seen.seed)
+        selector = prepared(cell.selector, cell.ks[-1], kind, seed=seen.seed)
         with _recorded_warnings() as selecting:
             start = own_seconds()
-            features = rank(selector, X, seen.y, cell.ks, task)
+            order = order_of_features(selector, X, seen.y, kind, cell.ks)
             seconds = own_seconds() - start
-        return {"features": features.tolist(), "seconds": seconds, "warnings": selecting}
+        return {"features": order[: cell.ks[-1]].tolist(), "seconds": seconds, "warnings": selecting}
 
     if cell.protocol == "nested":
-        found = select()
-    else:
-        what = {"method": cell.method, "parameters": cell.parameters, "ks": cell.ks, "transform": transform}
-        found = remember({"what": "ranking", **what, **_where(cell)}, select)
-    return Ranked(np.array(found["features"], dtype=np.int64), found["seconds"], found["warnings"])
+        return select()
+    what = {"method": cell.method, "parameters": cell.parameters, "ks": cell.ks, "transform": transform}
+    found: dict[str, Any] = remember({"what": "ranking", **what, **_where(cell)}, select)
+    return found
 
 
 def own_seconds() -> float:
@@ -179,46 +193,31 @@ def tuned_on(judge: Judge, part: Part, problem: Problem) -> dict[str, Any]:
     """The model's parameter, by inner cross-validation that keeps groups whole."""
     if judge.tuned is None:
         return {}
-    few = enough_samples(part.y, problem.data.task, part.seed)
+    kind = problem.data.kind
+    few = enough_samples(part.y, kind, part.seed)
     X, y, groups = part.X[few], part.y[few], _of(part.groups, few)
-    return tune(judge, X, y, folds_of(y, problem.data.task, INNER_FOLDS, part.seed, groups), part.seed)
+    return tuned(judge, X, y, folds_of(y, kind, FOLDS, part.seed, groups), part.seed)
 
 
 def scores_by_k(
-    judge: Judge, tuned: dict[str, Any], train: Part, test: tuple[Floats, Array], ks: tuple[int, ...]
+    judge: Judge, best: dict[str, Any], train: Part, test: tuple[Floats, Array], ks: tuple[int, ...]
 ) -> dict[int, Row]:
     """Scores on the test part, and the seconds of the fit, for every k."""
     fitted, unseen = scaled(train.X, test[0])
     by_k = {}
     for k in ks:
-        model = judge.model(train.seed, tuned)
+        model = judge.model(train.seed, best)
         start = process_time()
         model.fit(fitted[:, :k], train.y)
         seconds = process_time() - start
-        by_k[k] = {**_scores(model, unseen[:, :k], test[1]), "fit_seconds": seconds}
+        by_k[k] = {**scores_of(model, unseen[:, :k], test[1]), "fit_seconds": seconds}
     return by_k
 
 
-def _scores(model: Any, X: Floats, y: Array) -> Row:
-    from sklearn.base import is_regressor
-    from sklearn.metrics import accuracy_score, f1_score, r2_score, recall_score
-
-    predicted = model.predict(X)
-    if is_regressor(model):
-        return {"r2": float(r2_score(y, predicted))}
-    # Balanced accuracy over the classes that the test part has.
-    recall = recall_score(y, predicted, labels=np.unique(y), average="macro", zero_division=0)
-    return {
-        "accuracy": float(accuracy_score(y, predicted)),
-        "balanced_accuracy": float(recall),
-        "macro_f1": float(f1_score(y, predicted, average="macro", zero_division=0)),
-    }
-
-
-def _dense(X: Data, transform: str) -> Floats:
+def _values(X: Data, transform: str) -> Floats:
     """The selected features as a dense array, transformed; a test value may be negative where no other is."""
-    dense = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
-    return np.asarray(transformed(dense if transform == "none" else np.maximum(dense, 0.0), transform))
+    values = dense(X)
+    return np.asarray(transformed(values if transform == "none" else np.maximum(values, 0.0), transform))
 
 
 def _where(cell: Cell) -> dict[str, Any]:

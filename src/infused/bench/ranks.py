@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from infused._typing import Floats
-from infused.bench.cells import Protocol
-from infused.exceptions import InfusedError
+from infused.bench import paper
+from infused.bench.captions import in_order
+from infused.bench.frames import metric_of, of_protocol, plain_methods
+from infused.bench.plan import ProtocolName
+from infused.bench.statistics import best_scores, score_summary
+from infused.exceptions import InputError
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -22,10 +27,11 @@ __all__ = [
     "critical_difference",
     "friedman",
     "indistinct_groups",
+    "rank_comparison",
 ]
 
 
-class TooFewToRankError(InfusedError, ValueError):
+class TooFewToRankError(InputError):
     """Ranks need two methods, and two data sets on which all of them have results."""
 
 
@@ -56,26 +62,25 @@ class RankComparison:
     groups: tuple[tuple[int, int], ...]
     """First and last position in ``labels`` of methods that differ by less than the critical difference."""
     datasets: tuple[str, ...]
-    protocol: Protocol = "nested"
+    protocol: ProtocolName = "nested"
     """Of the rows that the scores come from."""
 
 
-def friedman(scores: Floats, *, correct_ties: bool = True) -> Friedman:
+def friedman(scores: Floats) -> Friedman:
     r"""Friedman's test on N data sets and k methods, with the F of Iman and Davenport.
 
     .. math:: \chi^2_F = \frac{12 N}{k (k + 1)} \left[\sum_j R_j^2 - \frac{k (k + 1)^2}{4}\right], \qquad
               F_F = \frac{(N - 1) \chi^2_F}{N (k - 1) - \chi^2_F}
 
     where :math:`R_j` is the mean rank of method j, ties sharing the mean of their ranks.
-    :math:`\chi^2_F` has k - 1 degrees of freedom, :math:`F_F` has k - 1 and (k - 1)(N - 1). With
-    ``correct_ties`` the statistic is divided by the share of the rank variance that ties leave, as
-    ``scipy.stats.friedmanchisquare`` does; without, it is the formula above as it stands.
+    :math:`\chi^2_F` has k - 1 degrees of freedom, :math:`F_F` has k - 1 and (k - 1)(N - 1). The statistic is
+    divided by the share of the rank variance that ties leave, as ``scipy.stats.friedmanchisquare`` does. Of
+    two methods that differ on n data sets, one better on w of them, it is :math:`(2w - n)^2 / n`.
 
     Parameters
     ----------
     scores : array of shape (n_datasets, n_methods)
         The larger the better.
-    correct_ties : bool
 
     Returns
     -------
@@ -92,18 +97,19 @@ def friedman(scores: Floats, *, correct_ties: bool = True) -> Friedman:
     table = np.asarray(scores, dtype=np.float64)
     n, k = table.shape
     if n < 2 or k < 2:
-        raise TooFewToRankError(f"Friedman's test needs two data sets and two methods, got {n} and {k}.")
-    ranks = stats.rankdata(-table, axis=1)
-    means = ranks.mean(axis=0)
-    statistic = 12 * n / (k * (k + 1)) * float(np.sum(means**2) - k * (k + 1) ** 2 / 4)
-    if correct_ties:
-        left = float(np.var(ranks, axis=1).mean()) / ((k * k - 1) / 12)
-        statistic = statistic / left if left > 0 else 0.0
-    statistic = max(statistic, 0.0)  # rounding, where all ranks are alike
+        raise TooFewToRankError(f"Friedman's test needs two data sets and two methods, got {n} and {k}")
+    differ = (table != table[:, :1]).any(axis=1)
+    if not differ.any():
+        statistic = 0.0
+    elif k == 2:  # SciPy takes three or more
+        better = np.sign(table[:, 0] - table[:, 1])
+        statistic = float(better.sum() ** 2 / differ.sum())
+    else:
+        statistic = float(stats.friedmanchisquare(*table.T).statistic)
     room = n * (k - 1) - statistic
     f = (n - 1) * statistic / room if room > 1e-12 else float("inf")
     return Friedman(
-        mean_ranks=means,
+        mean_ranks=stats.rankdata(-table, axis=1).mean(axis=0),
         statistic=statistic,
         p_value=float(stats.chi2.sf(statistic, k - 1)),
         f_statistic=f,
@@ -166,8 +172,8 @@ def compare_ranks(scores: DataFrame, alpha: float = 0.05) -> RankComparison:
     RankComparison
     """
     if scores.isna().any(axis=None):
-        raise ValueError(
-            "Ranks need a score of every method on every data set: leave out rows or columns with gaps."
+        raise InputError(
+            "ranks need a score of every method on every data set: leave out rows or columns with gaps"
         )
     test = friedman(scores.to_numpy(dtype=np.float64))
     order = np.argsort(test.mean_ranks, kind="stable")
@@ -182,3 +188,51 @@ def compare_ranks(scores: DataFrame, alpha: float = 0.05) -> RankComparison:
         groups=indistinct_groups(ranks, limit),
         datasets=tuple(str(name) for name in scores.index),
     )
+
+
+def rank_comparison(
+    rows: DataFrame,
+    *,
+    protocol: ProtocolName = "nested",
+    metric: str | None = None,
+    methods: Sequence[str] | None = None,
+    alpha: float = 0.05,
+) -> RankComparison:
+    """Mean ranks of the methods' best means, over the data sets on which all of them have one.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One row per k of a cell.
+    protocol : {"nested", "leaky"}
+    metric : str, optional
+        By default accuracy on data with classes, and R² on those with real targets.
+    methods : sequence of str, optional
+        Which to rank; by default all that ran with their defaults.
+    alpha : float
+        Level of Nemenyi's test.
+
+    Returns
+    -------
+    RankComparison
+    """
+    import pandas as pd
+
+    mine = plain_methods(of_protocol(rows, protocol))
+    if methods is not None:
+        mine = mine[mine["method"].isin(methods)]
+    if mine.empty:
+        raise TooFewToRankError("ranks are of methods with their defaults: there are none")
+    best = pd.concat(
+        best_scores(score_summary(part, metric_of(part, metric))) for _, part in mine.groupby("dataset")
+    )
+    scores = best.pivot(index="dataset", columns="label", values="mean")
+    scores = scores.reindex(columns=sorted(mine["label"].unique())).dropna()
+    if min(scores.shape) < 2:
+        raise TooFewToRankError(
+            "ranks need two methods, and two data sets on which all of them have results: there are "
+            f"{scores.shape[1]} and {len(scores)}"
+        )
+    ordered = scores.loc[in_order(scores.index, paper.DATASETS)]
+    # Equal shares of right answers may differ in a last digit.
+    return replace(compare_ranks(ordered.round(12), alpha), protocol=protocol)

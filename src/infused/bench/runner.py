@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING
 
-from infused.bench.cells import Cell
-from infused.bench.clock import Clock
-from infused.bench.experiment import Experiment
+from infused.bench.plan import Cell, Experiment
 from infused.bench.store import Store, StoreError
-from infused.bench.workers import Finished, Limits, evaluate_all
+from infused.bench.workers import Finished, Limits, evaluate_all, evaluate_here
+from infused.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -57,8 +57,9 @@ def run_experiment(
 ) -> Outcome:
     """Compute the cells of an experiment that the store does not have, and keep each as it is finished.
 
-    Other processes may fill the same store at the same time. Workers are processes that import the main
-    module afresh: in a script, call this below ``if __name__ == "__main__"``.
+    Other processes may fill the same store at the same time. One job without limits runs in this process.
+    Otherwise workers are processes of their own, which import the main module afresh: in a script, call this
+    below ``if __name__ == "__main__"``.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ def run_experiment(
     retry : bool
         Whether cells that failed before are computed again.
     report : callable, optional
-        Called with a `Progress` after every cell.
+        Called with a `Progress` after every cell. What it raises ends the run; what is finished is kept.
 
     Returns
     -------
@@ -81,6 +82,8 @@ def run_experiment(
     """
     from joblib import effective_n_jobs
 
+    if jobs == 0:
+        raise InputError(Setting("jobs", 0), ": give a number, or -1 for every core")
     rows = store.frame()
     check_same_design(rows, experiment, store)
     cells = experiment.cells()
@@ -89,9 +92,12 @@ def run_experiment(
     clock = Clock(rows, todo, min(effective_n_jobs(jobs), max(1, len(todo))))
     waiting = Waiting(todo, store, clock, retry)
     problems = {problem.name: problem for problem in experiment.problems}
-    computed = 0
-    limits = Limits(timeout, memory)
-    with closing(evaluate_all(waiting.take, problems, store, clock.n_workers, limits)) as stream:
+    computed, limits = 0, Limits(timeout, memory)
+    if jobs == 1 and limits == Limits():
+        finishing = evaluate_here(waiting.take, problems, store)
+    else:
+        finishing = evaluate_all(waiting.take, problems, store, clock.n_workers, limits)
+    with closing(finishing) as stream:
         for finished in stream:
             store.write(finished.rows)
             status[finished.cell.key] = finished.status
@@ -104,6 +110,42 @@ def run_experiment(
         status = dict(zip(rows["cell"], rows["status"], strict=True))
     failed = sum(status[cell.key] != "ok" for cell in cells)
     return Outcome(computed, len(cells) - computed, failed)
+
+
+class Clock:
+    """The time that is left, from the mean time of each method on each data set."""
+
+    def __init__(self, rows: DataFrame, todo: Sequence[Cell], n_workers: int):
+        self.n_workers = n_workers
+        self._left = Counter(_kind(cell) for cell in todo)
+        known = rows.dropna(subset="cell_seconds").drop_duplicates("cell")
+        means = known.groupby(["dataset", "method"])["cell_seconds"].mean()
+        self._sums = {kind: (float(mean), 1) for kind, mean in means.items()}
+
+    @property
+    def n_left(self) -> int:
+        """Cells that are not finished."""
+        return self._left.total()
+
+    def finished(self, cell: Cell, seconds: float) -> None:
+        """Count a cell, and learn how long it took."""
+        self.drop(cell)
+        total, n = self._sums.get(_kind(cell), (0.0, 0))
+        self._sums[_kind(cell)] = (total + seconds, n + 1)
+
+    def drop(self, cell: Cell) -> None:
+        """Count a cell that another process finished."""
+        self._left[_kind(cell)] -= 1
+
+    def seconds_left(self) -> float:
+        """Of what is not known yet, the mean of what is."""
+        means = {kind: total / n for kind, (total, n) in self._sums.items()}
+        usual = sum(means.values()) / max(1, len(means))
+        return sum(n * means.get(kind, usual) for kind, n in self._left.items()) / self.n_workers
+
+
+def _kind(cell: Cell) -> tuple[str, str]:
+    return cell.dataset, cell.method
 
 
 class Waiting:
@@ -159,15 +201,19 @@ def check_same_design(rows: DataFrame, experiment: Experiment, store: Store) -> 
         if earlier.empty:
             continue
         one = earlier[earlier["cell"] == earlier["cell"].iloc[0]]
-        there = {"--folds": one["folds"].iloc[0], "--seed": one["seed"].iloc[0], "-k": _listed(one["k"])}
-        wanted = {"--folds": experiment.folds, "--seed": experiment.seed, "-k": _listed(problem.ks)}
-        other = [f"{option} {value}" for option, value in there.items() if value != wanted[option]]
+        there = {"folds": int(one["folds"].iloc[0]), "seed": int(one["seed"].iloc[0]), "k": _listed(one["k"])}
+        wanted = {"folds": experiment.folds, "seed": experiment.seed, "k": _listed(problem.ks)}
+        other: list[str | Setting] = [
+            Setting(name, value) for name, value in there.items() if value != wanted[name]
+        ]
         if one["data"].iloc[0] != problem.fingerprint:
             other.append("other data of this name")
         if other:
+            words = [part for one in other for part in (", ", one)][1:]
             raise StoreError(
-                f"{str(store.folder)!r} holds results of {problem.name} with {', '.join(other)}: "
-                "ask for the same, or use another store."
+                f"{str(store.folder)!r} holds results of {problem.name} with ",
+                *words,
+                ": ask for the same, or use another store",
             )
 
 

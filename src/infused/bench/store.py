@@ -8,36 +8,93 @@
       results.parquet      cells that were put together by `Store.compact`; a store can be this file alone
 
 KEY is a hash of all that the result depends on, so two processes that compute the same cell write the same
-file. Every file is written under a temporary name, reaches the disk, and is renamed.
+file. A file has one row for each k of its cell, with the same columns always.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import secrets
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+import platform
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
-from time import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from infused.bench.cells import SCHEMA, content_key
-from infused.bench.rows import ORDER, Row, arrow_schema
-from infused.exceptions import InfusedError
+from infused import __version__
+from infused._runtime.extras import extra
+from infused._runtime.files import alone, remove_leftovers, write_whole
+from infused._runtime.messages import reason
+from infused.bench.plan import SCHEMA, Cell, content_key
+from infused.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pandas import DataFrame
 
-__all__ = ["Store", "StoreError"]
+__all__ = [
+    "COLUMNS",
+    "VOLATILE",
+    "Row",
+    "Status",
+    "Store",
+    "StoreError",
+    "arrow_schema",
+    "cell_rows",
+    "failed_rows",
+]
 
-TEMPORARY = ".part"
-STALE_S = 3600.0  # no file takes this long to write
+Row = dict[str, Any]
+Status = Literal["ok", "failed", "timeout", "memory"]
+
+#: Every column and its type; what does not apply is null.
+COLUMNS = {
+    "schema": "int32",
+    "cell": "string",
+    "dataset": "string",
+    "data": "string",
+    "method": "string",
+    "parameters": "string",
+    "protocol": "string",
+    "classifier": "string",
+    "folds": "int32",
+    "seed": "int64",
+    "repeat": "int32",
+    "fold": "int32",
+    "k": "int32",
+    "status": "string",
+    "reason": "string",
+    "accuracy": "float64",
+    "balanced_accuracy": "float64",
+    "macro_f1": "float64",
+    "r2": "float64",
+    "transform": "string",
+    "C": "float64",
+    "tuned": "string",
+    "n_train": "int32",
+    "n_test": "int32",
+    "n_features": "int32",
+    "select_seconds": "float64",
+    "fit_seconds": "float64",
+    "cell_seconds": "float64",
+    "selected": "list",
+    "warnings": "string",
+    "infused_version": "string",
+    "sklearn_version": "string",
+    "numpy_version": "string",
+    "python_version": "string",
+    "machine": "string",
+}
+
+#: The order of rows in a table; nothing else decides it.
+ORDER = ("dataset", "protocol", "classifier", "method", "parameters", "repeat", "fold", "k", "cell")
+
+#: What may differ between two runs of the same cell.
+VOLATILE = ("select_seconds", "fit_seconds", "cell_seconds", "machine")
 
 
-class StoreError(InfusedError, ValueError):
+class StoreError(InputError):
     """A store cannot be used as it is."""
 
 
@@ -54,17 +111,16 @@ class Store:
     def __init__(self, folder: str | Path):
         self.folder = Path(folder)
         if self.folder.exists() and not self.folder.is_dir():
-            raise StoreError(f"{str(self.folder)!r} is a file, not a store: give a folder.")
+            raise StoreError(Setting("store", str(self.folder)), " is a file: give a folder")
 
     @property
-    def results(self) -> Path:
-        """The compact form."""
+    def compacted(self) -> Path:
+        """The compact form: one file."""
         return self.folder / "results.parquet"
 
     def write(self, rows: list[Row]) -> None:
         """Keep the rows of one cell, in the place of earlier ones."""
-        import pyarrow as pa
-
+        pa = extra("pyarrow")
         table = pa.Table.from_pylist(rows, schema=arrow_schema())
         self._write_table(table, self._cell(rows[0]["cell"]))
 
@@ -74,13 +130,13 @@ class Store:
 
     def table(self) -> pa.Table:
         """All rows, in an order that depends on nothing but their content."""
-        import pyarrow as pa
+        pa = extra("pyarrow")
         from pyarrow import compute
 
         # Cells come before the compact form: what another process compacts meanwhile is found there.
         cells = [part for path in self._cells() if (part := _read(path)) is not None]
         table = pa.concat_tables([arrow_schema().empty_table(), *cells])
-        earlier = _read(self.results)
+        earlier = _read(self.compacted)
         if earlier is not None:
             known = compute.is_in(earlier["cell"], value_set=table["cell"].combine_chunks())
             table = pa.concat_tables([table, earlier.filter(compute.invert(known))])
@@ -88,20 +144,21 @@ class Store:
 
     def frame(self) -> DataFrame:
         """All rows as a data frame; ``selected`` holds arrays, on the row of the largest k."""
+        extra("pandas")
         return self.table().to_pandas()
 
     def compact(self) -> int:
         """Put all cells into results.parquet, which is small enough to commit; the number of rows."""
         if not self.folder.is_dir():
-            raise StoreError(f"There is no store in {str(self.folder)!r}.")
-        with self._alone():
+            raise StoreError(f"there is no store in {str(self.folder)!r}")
+        with alone(self.folder / ".lock"):
             cells = {path: path.stat().st_ino for path in self._cells()}
             table = self.table()
-            self._write_table(table, self.results)
+            self._write_table(table, self.compacted)
             for path, inode in cells.items():
                 if path.stat().st_ino == inode:  # else it was written again meanwhile
                     path.unlink()
-            self._sweep()
+            remove_leftovers(self.folder)
         return int(table.num_rows)
 
     def remember(self, key: Mapping[str, Any], compute: Callable[[], Any]) -> Any:
@@ -110,7 +167,7 @@ class Store:
         with suppress(FileNotFoundError):
             return json.loads(path.read_text(encoding="utf-8"))
         value = compute()
-        _write_whole(path, json.dumps(value).encode())
+        write_whole(path, json.dumps(value).encode())
         return value
 
     def _cell(self, key: str) -> Path:
@@ -120,38 +177,77 @@ class Store:
         return sorted((self.folder / "cells").glob("[!.]*.parquet"))
 
     def _write_table(self, table: pa.Table, path: Path) -> None:
-        import pyarrow as pa
         from pyarrow import parquet
 
-        sink = pa.BufferOutputStream()
-        parquet.write_table(table, sink, compression="zstd")
-        _write_whole(path, sink.getvalue())
+        write_whole(path, lambda file: parquet.write_table(table, file, compression="zstd"))
 
-    def _sweep(self) -> None:
-        """Remove temporary files that a killed process left."""
-        for path in self.folder.rglob(f".*{TEMPORARY}"):
-            with suppress(FileNotFoundError):
-                if time() - path.stat().st_mtime > STALE_S:
-                    path.unlink()
 
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Let one process at a time compact; the system lets go of the lock when a process dies."""
-        with (self.folder / ".lock").open("w") as file:
-            if sys.platform == "win32":
-                import msvcrt
+def arrow_schema() -> pa.Schema:
+    """The columns as Parquet has them."""
+    pa = extra("pyarrow")
+    kinds = {"list": pa.list_(pa.int32())}
+    fields = [(name, kinds.get(kind) or pa.type_for_alias(kind)) for name, kind in COLUMNS.items()]
+    return pa.schema(fields, metadata={"infused.bench": str(SCHEMA)})
 
-                msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
-            else:
-                import fcntl
 
-                fcntl.flock(file, fcntl.LOCK_EX)
-            yield
+def cell_rows(cell: Cell, shared: Row, by_k: dict[int, Row]) -> list[Row]:
+    """Rows of a cell from what all k share and what each has of its own."""
+    own = {
+        "schema": SCHEMA,
+        "cell": cell.key,
+        "dataset": cell.dataset,
+        "data": cell.data,
+        "method": cell.method,
+        "parameters": cell.parameters,
+        "protocol": cell.protocol,
+        "classifier": cell.classifier,
+        "folds": cell.folds,
+        "seed": cell.seed,
+        "repeat": cell.repeat,
+        "fold": cell.fold,
+        **_environment(),
+    }
+    empty = dict.fromkeys(COLUMNS)
+    return [{**empty, **own, **shared, "k": k, **by_k[k]} for k in cell.ks]
+
+
+def failed_rows(cell: Cell, status: Status, reason: str) -> list[Row]:
+    """Rows that say why there are no results: every k that was asked for has one."""
+    shared = {"status": status, "reason": reason, "warnings": ""}
+    return cell_rows(cell, shared, {k: {} for k in cell.ks})
+
+
+@cache
+def _environment() -> Row:
+    return {
+        "infused_version": __version__,
+        "sklearn_version": version("scikit-learn"),
+        "numpy_version": version("numpy"),
+        "python_version": platform.python_version(),
+        "machine": machine(),
+    }
+
+
+@cache
+def machine() -> str:
+    """The model and the number of its processors; not its name."""
+    import psutil
+
+    return f"{_processor()}, {psutil.cpu_count()} CPUs"
+
+
+def _processor() -> str:
+    facts = Path("/proc/cpuinfo")
+    if facts.is_file():
+        for line in facts.read_text(errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
 
 
 def _read(path: Path) -> pa.Table | None:
     """The rows of a file, or None where there is none."""
-    import pyarrow as pa
+    pa = extra("pyarrow")
     from pyarrow import parquet
 
     try:
@@ -159,29 +255,14 @@ def _read(path: Path) -> pa.Table | None:
     except FileNotFoundError:
         return None
     except (pa.ArrowException, OSError) as error:
-        reason = " ".join(str(error).split())
         raise StoreError(
-            f"{str(path)!r} is damaged ({reason}): delete it to have its cells computed again."
+            f"{str(path)!r} is damaged ({reason(error)}): delete it to have its cells computed again"
         ) from error
     written = (table.schema.metadata or {}).get(b"infused.bench")
     if written is None:
-        raise StoreError(f"{str(path)!r} holds no results of a benchmark: move it out of the store.")
+        raise StoreError(f"{str(path)!r} holds no results of a benchmark: move it out of the store")
     if int(written) != SCHEMA:
         raise StoreError(
-            f"{str(path)!r} has schema {int(written)}, but this infused reads {SCHEMA}: use another store."
+            f"{str(path)!r} has schema {int(written)}, but this infused reads {SCHEMA}: use another store"
         )
     return table
-
-
-def _write_whole(path: Path, content: Any) -> None:
-    """Write under a temporary name in the same folder, wait for the disk, rename."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}{TEMPORARY}")
-    try:
-        with temporary.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from infused._runtime.messages import check_choice
+
 if TYPE_CHECKING:
     from pandas import DataFrame
 
@@ -55,8 +57,7 @@ class Table:
 
     def to(self, format: str) -> str:
         """The table in one of ``FORMATS``; CSV holds the numbers, the others what people read."""
-        if format not in FORMATS:
-            raise ValueError(f"There is no format {format!r}: there are {', '.join(FORMATS)}.")
+        check_choice("format", format, FORMATS)
         return {"markdown": self.to_markdown, "csv": self.to_csv, "latex": self.to_latex}[format]()
 
     def to_markdown(self) -> str:

@@ -1,4 +1,4 @@
-"""Tables from the rows of a benchmark: the best of every method, who beats whom, and mean ranks.
+"""Tables from the rows of a benchmark: the best of every method, who beats whom, mean ranks, ablations.
 
 Every table is made of the rows of one protocol and says which. What is missing is a dash, and what failed is
 counted and named below the table.
@@ -7,26 +7,12 @@ counted and named below the table.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from infused.bench import paper
-from infused.bench.comparison import Comparison
-from infused.bench.frames import (
-    Protocol,
-    failed_cells,
-    metric_of,
-    of_protocol,
-    other_variants,
-    plain_methods,
-)
-from infused.bench.paired import ALPHA
-from infused.bench.ranks import RankComparison, TooFewToRankError, compare_ranks
-from infused.bench.statistics import best_scores, score_summary
-from infused.bench.table_formats import DASH, Table
-from infused.bench.wording import (
+from infused.bench.captions import (
     CHOICES,
     ERRORS,
     METRICS,
@@ -37,14 +23,25 @@ from infused.bench.wording import (
     p_text,
     protocol_words,
     score_text,
+    signed,
     unit,
     variant_note,
 )
+from infused.bench.frames import failed_cells, metric_of, of_protocol, other_variants, scored
+from infused.bench.paired import ALPHA, holm, paired_test
+from infused.bench.plan import ProtocolName
+from infused.bench.ranks import rank_comparison
+from infused.bench.standings import Standings
+from infused.bench.statistics import best_scores, score_summary
+from infused.bench.table_formats import DASH, Table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["BestScores", "accuracy_table", "comparison_table", "rank_comparison", "rank_table"]
+__all__ = ["BestScores", "ablation_table", "accuracy_table", "rank_table", "standings_table"]
+
+#: What the variants of an ablation lack a part of.
+WHOLE = "infused-lasso"
 
 
 class BestScores:
@@ -59,7 +56,7 @@ class BestScores:
         Which one that is; there may be no rows.
     """
 
-    def __init__(self, rows: DataFrame, metric: str, protocol: Protocol):
+    def __init__(self, rows: DataFrame, metric: str, protocol: ProtocolName):
         self.rows, self.metric, self.protocol = rows, metric, protocol
         self.summary = score_summary(rows, metric)
         best = best_scores(self.summary)
@@ -107,7 +104,7 @@ class BestScores:
         return (*([fold_note(self.summary)] if len(self.summary) else []), *failure_notes(self.rows))
 
 
-def accuracy_table(rows: DataFrame, *, protocol: Protocol = "nested", metric: str | None = None) -> Table:
+def accuracy_table(rows: DataFrame, *, protocol: ProtocolName = "nested", metric: str | None = None) -> Table:
     """The best mean over k of every method on every data set, with its k (as Table 2 of the paper has it).
 
     Parameters
@@ -143,13 +140,13 @@ def accuracy_table(rows: DataFrame, *, protocol: Protocol = "nested", metric: st
     )
 
 
-def comparison_table(comparison: Comparison) -> Table:
+def standings_table(standings: Standings) -> Table:
     """One line for each method: how good, with how many features, how steady, how fast, and is it the best.
 
     Parameters
     ----------
-    comparison : Comparison
-        From :func:`infused.bench.comparison.compare_methods`.
+    standings : Standings
+        From :func:`infused.bench.standings.compare_methods`.
 
     Returns
     -------
@@ -157,28 +154,28 @@ def comparison_table(comparison: Comparison) -> Table:
     """
     import pandas as pd
 
-    found, metric = comparison.methods, comparison.metric
+    found, metric = standings.methods, standings.metric
     factor, sign = unit(metric)
     name = METRICS[metric]
     title = f"{name[0].upper()}{name[1:]}{f' ({sign})' if sign else ''}"
-    lines = [_comparison_line(one, metric, title) for one in found.to_dict("records")]
+    lines = [_standings_line(one, metric, title) for one in found.to_dict("records")]
     if len(lines):
         lines[0]["p"] = "best"
     numbers = found.assign(
-        protocol=comparison.protocol,
+        protocol=standings.protocol,
         metric=metric,
         unit=sign,
         **{column: factor * found[column] for column in ("mean", "error", "difference", "low", "high")},
     )
     columns = [*_CSV, "protocol", "metric", "unit"]
     return Table(
-        caption=f"Methods on {comparison.dataset}, each with the k of its best mean ± standard error. "
+        caption=f"Methods on {standings.dataset}, each with the k of its best mean ± standard error. "
         "Enough: the smallest k within one standard error of that. Stability (Nogueira et al. 2018): 1 if "
         "every fold selects the same features, 0 if no more alike than at random. p: paired corrected "
-        f"t-test against the best, after Holm. {protocol_words(comparison.protocol)} {CHOICES} {ERRORS}",
+        f"t-test against the best, after Holm. {protocol_words(standings.protocol)} {CHOICES} {ERRORS}",
         cells=pd.DataFrame(lines),
         data=numbers[columns].rename(columns={"label": "method", "error": "standard_error"}),
-        notes=(fold_note(comparison.curves), *failure_notes(comparison.rows)),
+        notes=(fold_note(standings.curves), *failure_notes(standings.rows)),
         strong=frozenset({(0, "Method")}),
     )
 
@@ -189,7 +186,7 @@ _CSV = (
 )  # fmt: skip
 
 
-def _comparison_line(one: dict[str, Any], metric: str, title: str) -> dict[str, str]:
+def _standings_line(one: dict[str, Any], metric: str, title: str) -> dict[str, str]:
     there = not np.isnan(one["mean"])
     return {
         "Method": f"{one['label']}{'†' if one['failed'] else ''}",
@@ -202,66 +199,16 @@ def _comparison_line(one: dict[str, Any], metric: str, title: str) -> dict[str, 
     }
 
 
-def rank_comparison(
-    rows: DataFrame,
-    *,
-    protocol: Protocol = "nested",
-    metric: str | None = None,
-    methods: Sequence[str] | None = None,
-    alpha: float = ALPHA,
-) -> RankComparison:
-    """Mean ranks of the methods' best means, over the data sets on which all of them have one.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        One row per k of a cell.
-    protocol : {"nested", "leaky"}
-    metric : str, optional
-        By default accuracy on data with classes, and R² on those with real targets.
-    methods : sequence of str, optional
-        Which to rank; by default all that ran with their defaults.
-    alpha : float
-        Level of Nemenyi's test.
-
-    Returns
-    -------
-    RankComparison
-    """
-    import pandas as pd
-
-    mine = plain_methods(of_protocol(rows, protocol))
-    if methods is not None:
-        mine = mine[mine["method"].isin(methods)]
-    if mine.empty:
-        raise TooFewToRankError("Ranks are of methods with their defaults: there are none.")
-    best = pd.concat(
-        best_scores(score_summary(part, metric_of(part, metric))) for _, part in mine.groupby("dataset")
-    )
-    scores = best.pivot(index="dataset", columns="label", values="mean")
-    scores = scores.reindex(columns=sorted(mine["label"].unique())).dropna()
-    if min(scores.shape) < 2:
-        raise TooFewToRankError(
-            "Ranks need two methods, and two data sets on which all of them have results: there are "
-            f"{scores.shape[1]} and {len(scores)}."
-        )
-    ordered = scores.loc[in_order(scores.index, paper.DATASETS)]
-    found = compare_ranks(
-        ordered.round(12), alpha
-    )  # equal shares of right answers may differ in a last digit
-    return replace(found, protocol=protocol)
-
-
 def rank_table(
     rows: DataFrame,
     *,
-    protocol: Protocol = "nested",
+    protocol: ProtocolName = "nested",
     metric: str | None = None,
     methods: Sequence[str] | None = None,
 ) -> Table:
     """Mean ranks over data sets, with letters for methods that Nemenyi's test cannot tell apart.
 
-    The parameters are those of :func:`rank_comparison`.
+    The parameters are those of :func:`infused.bench.ranks.rank_comparison`.
     """
     import pandas as pd
 
@@ -291,3 +238,67 @@ def rank_table(
         ),
         notes=tuple(notes),
     )
+
+
+def ablation_table(rows: DataFrame, *, protocol: ProtocolName = "nested") -> Table | None:
+    """Every variant less the whole, with as many features as suit the whole best, on the same folds.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One row per k of a cell; variants are called ``infused-lasso[...]``.
+    protocol : {"nested", "leaky"}
+
+    Returns
+    -------
+    Table or None
+        None where there is no variant.
+    """
+    import pandas as pd
+
+    mine = of_protocol(rows, protocol)
+    mine = mine[(mine["label"] == WHOLE) | mine["label"].str.startswith(f"{WHOLE}[")]
+    variants = sorted(set(mine["label"]) - {WHOLE})
+    if not variants:
+        return None
+    datasets = in_order(mine["dataset"].unique(), paper.DATASETS)
+    records = [one for name in datasets for one in _differences(mine, name, variants)]
+    by_place = {(one["variant"], one["dataset"]): one["text"] for one in records}
+    whole = {name: _whole(mine, name, protocol) for name in datasets}
+    lines = [{"Method": WHOLE, **whole}]
+    lines += [{"Method": one, **{name: by_place[one, name] for name in datasets}} for one in variants]
+    return Table(
+        caption="InFusedLasso, and how its variants differ from it with the same number of features (points; "
+        f"p from a paired corrected t-test, after Holm within a data set). A p above {ALPHA:g} says that the "
+        f"folds show no worth of the part that a variant lacks. {protocol_words(protocol)}",
+        cells=pd.DataFrame(lines),
+        data=pd.DataFrame(records).drop(columns="text").assign(protocol=protocol),
+    )
+
+
+def _whole(mine: DataFrame, dataset: str, protocol: ProtocolName) -> str:
+    part = mine[mine["dataset"] == dataset]
+    return BestScores(part, metric_of(part), protocol).text(WHOLE, dataset)
+
+
+def _differences(mine: DataFrame, dataset: str, variants: list[str]) -> list[dict[str, Any]]:
+    part = mine[mine["dataset"] == dataset]
+    metric = metric_of(part)
+    results = scored(part, metric)
+    best = best_scores(score_summary(part[part["label"] == WHOLE], metric))
+    k = int(best["k"].iloc[0]) if len(best) else None
+    tests = [None if k is None else paired_test(results, (one, k), (WHOLE, k), metric) for one in variants]
+    adjusted = holm([np.nan if test is None else test.p_value for test in tests])
+    factor = unit(metric)[0]
+    return [
+        {
+            "dataset": dataset,
+            "variant": variant,
+            "k": k,
+            "difference": None if test is None else factor * test.difference,
+            "standard_error": None if test is None else factor * test.error,
+            "p_holm": None if test is None else p,
+            "text": DASH if test is None else f"{signed(test.difference, metric)} (p {p_text(p)})",
+        }
+        for variant, test, p in zip(variants, tests, adjusted, strict=True)
+    ]

@@ -1,4 +1,4 @@
-"""Processes that evaluate cells, one at a time each, and can be stopped at any moment.
+"""Who evaluates cells: this process, or others that can be stopped at any moment.
 
 joblib's workers cannot be stopped one by one, and a cell that takes too long or too much memory must not take
 the others with it. So each worker here is a process of its own with a pipe, and one loop hands out cells,
@@ -20,15 +20,19 @@ from time import monotonic
 from typing import Any
 
 from infused._runtime.memory import format_bytes
-from infused.bench.cells import BenchmarkError, Cell, Problem
-from infused.bench.rows import Row, Status, failed_rows
-from infused.bench.store import Store
+from infused._runtime.progress import reporting
+from infused.bench.plan import Cell, Problem
+from infused.bench.store import Row, Status, Store, failed_rows
+from infused.exceptions import InputError
 
-__all__ = ["Finished", "Limits", "evaluate_all"]
+__all__ = ["Finished", "Limits", "evaluate_all", "evaluate_here"]
+
+#: Gives the next cell for a worker that is free, told which one it had before; None is the end.
+Take = Callable[[Cell | None], Cell | None]
 
 TICK_S = 0.1  # between two looks at clocks and memory
 LONGEST_REASON = 300
-RECEIVED, PREPARED = "received", "prepared"  # what a worker says before it sends rows
+RECEIVED, BEGAN = "received", "began"  # what a worker says before it sends rows
 ONE_THREAD = dict.fromkeys(
     (
         "OMP_NUM_THREADS",
@@ -132,7 +136,7 @@ class Worker:
         try:
             while self.pipe.poll():
                 message = self.pipe.recv()
-                if message not in (RECEIVED, PREPARED):
+                if message not in (RECEIVED, BEGAN):
                     rows: list[Row] = message
                     return rows
                 self._since = monotonic()
@@ -149,8 +153,8 @@ class Worker:
         self.stop()
         how = f"exit code {code}" if code >= 0 else f"signal {-code} ({signal.strsignal(-code)})"
         if self._since is None:
-            raise BenchmarkError(
-                f"A worker ended with {how} before it began: call this below if __name__ == '__main__'."
+            raise InputError(
+                f"A worker ended with {how} before it began: call this below if __name__ == '__main__'"
             )
         hint = "; systems do that when memory runs out" if code == -9 else ""
         return failed_rows(self.cell, "failed", f"its process ended with {how}{hint}")
@@ -165,16 +169,31 @@ class Worker:
         return None
 
 
+def evaluate_here(take: Take, problems: dict[str, Problem], store: Store) -> Generator[Finished]:
+    """Every cell as it is finished, evaluated in this process as a worker would."""
+    from threadpoolctl import threadpool_limits
+
+    from infused.bench.protocol import evaluate
+    from infused.information.sharing import sharing
+
+    def rows_of(cell: Cell, problem: Problem) -> list[Row]:
+        # A cell is one step of this run: the steps inside it are not told to who watches the run.
+        with threadpool_limits(limits=1), reporting(None):
+            return evaluate(problem, cell, store.remember)
+
+    cell = None
+    with sharing():
+        while (cell := take(cell)) is not None:
+            began = monotonic()
+            rows = _whatever_happens(rows_of, cell, problems[cell.dataset])
+            yield Finished(cell, rows, monotonic() - began)
+
+
 def evaluate_all(
-    take: Callable[[Cell | None], Cell | None],
-    problems: dict[str, Problem],
-    store: Store,
-    n_workers: int,
-    limits: Limits,
+    take: Take, problems: dict[str, Problem], store: Store, n_workers: int, limits: Limits
 ) -> Generator[Finished]:
     """Every cell as it is finished, whichever comes first; leaving early stops the workers.
 
-    ``take`` gives the next cell for a worker that is free, told which one it had before; None is the end.
     ``problems`` are by the name of the data set.
     """
     workers = [Worker(store, limits) for _ in range(n_workers)]
@@ -207,7 +226,7 @@ def work(pipe: Any, folder: Any) -> None:
     store = Store(folder)
 
     def rows_of(cell: Cell, problem: Problem) -> list[Row]:
-        return evaluate(problem, cell, store.remember, lambda: pipe.send(PREPARED))
+        return evaluate(problem, cell, store.remember, lambda: pipe.send(BEGAN))
 
     problem: Any = None
     with sharing(), suppress(EOFError):

@@ -1,9 +1,8 @@
-"""The program ``infused``."""
+"""The program ``infused``: its commands, and how each of them ends."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -11,9 +10,8 @@ import typer
 from infused import __version__
 from infused.cli import terminal
 from infused.cli.apply import APPLY_EXAMPLES, apply
-from infused.cli.benchmark import benchmark
-from infused.cli.benchmark_figures import FIGURES_EXAMPLES, figures
-from infused.cli.benchmark_table import TABLE_EXAMPLES, table
+from infused.cli.benchmark import BENCHMARK_EXAMPLES, COMPACT_EXAMPLES, benchmark, compact
+from infused.cli.benchmark_tables import FIGURES_EXAMPLES, TABLE_EXAMPLES, figures, table
 from infused.cli.compare import COMPARE_EXAMPLES, compare
 from infused.cli.datasets import DATASETS_EXAMPLES, datasets
 from infused.cli.errors import STOPPED, tell
@@ -23,7 +21,7 @@ from infused.cli.options import examples, paragraphs
 from infused.cli.rerun import RERUN_EXAMPLES, rerun
 from infused.cli.select import SELECT_EXAMPLES, select
 
-__all__ = ["app", "main"]
+__all__ = ["app", "benchmarks", "run"]
 
 app = typer.Typer(
     name="infused",
@@ -37,6 +35,7 @@ app = typer.Typer(
         "infused select --help",
     ),
 )
+benchmarks = typer.Typer()
 
 
 @app.callback(invoke_without_command=True)
@@ -64,21 +63,27 @@ for command, shown in (
     (apply, APPLY_EXAMPLES),
 ):
     app.command(help=paragraphs(command.__doc__), epilog=shown)(command)
-for command, shown in ((table, TABLE_EXAMPLES), (figures, FIGURES_EXAMPLES)):
-    benchmark.command(help=paragraphs(command.__doc__), epilog=shown)(command)
-app.add_typer(benchmark, name="benchmark")
+benchmarks.callback(
+    invoke_without_command=True, help=paragraphs(benchmark.__doc__), epilog=BENCHMARK_EXAMPLES
+)(benchmark)
+for command, shown in (
+    (table, TABLE_EXAMPLES),
+    (figures, FIGURES_EXAMPLES),
+    (compact, COMPACT_EXAMPLES),
+):
+    benchmarks.command(help=paragraphs(command.__doc__), epilog=shown)(command)
+app.add_typer(benchmarks, name="benchmark")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code is 0 when done, 2 for bad input, 1 for our fault, 130 for Ctrl-C."""
-    given = sys.argv[1:] if arguments is None else list(arguments)
+def run(arguments: list[str]) -> int:
+    """Run one command and say what went wrong; the exit code."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # where a character cannot be shown, another is
             stream.reconfigure(errors="replace")
     try:
-        code = app(args=given, prog_name="infused", standalone_mode=False)
+        code = app(args=arguments, prog_name="infused", standalone_mode=False)
     except Exception as error:
-        return tell(error, given)
+        return tell(error, arguments)
     if code == STOPPED:
         terminal.stderr().print("Stopped; nothing was left half written.")
     return int(code or 0)

@@ -7,35 +7,41 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.text import Text
 
 from infused.cli import options as o
 from infused.cli import terminal
-from infused.cli.benchmark_progress import Watch
-from infused.cli.benchmark_summary import show_summary
-from infused.cli.errors import OUR_FAULT, CommandError
-from infused.cli.lists import parse_names, parse_numbers
+from infused.cli.errors import OUR_FAULT
+from infused.cli.progress import Watch
+from infused.exceptions import InputError
 
 if TYPE_CHECKING:
-    from infused.bench import Experiment, Method, Problem, Store
+    from pandas import DataFrame
+    from rich.console import Console
 
-__all__ = ["BENCHMARK_EXAMPLES", "benchmark", "compact", "run"]
+    from infused.bench import Problem
+    from infused.selectors.method import Method
+
+__all__ = ["BENCHMARK_EXAMPLES", "COMPACT_EXAMPLES", "STORE", "StoreFolder", "benchmark", "compact"]
 
 BENCHMARK_EXAMPLES = o.examples(
     "infused benchmark --datasets wine,breast-cancer --methods lasso,mrmr,random --folds 5 -k 5,10",
     "infused benchmark compact",
 )
+COMPACT_EXAMPLES = o.examples("infused benchmark compact")
 
 #: Beside those of the paper: a strong method that is not in it, and what a method must beat.
 BASELINES = ("greedy-forward", "anova", "random")
+FAILURES_SHOWN = 5
 
-Folder = Annotated[
+StoreFolder = Annotated[
     Path,
-    typer.Option("--store", metavar="DIR", help="Folder for the results; a run goes on from what it holds."),
+    typer.Option("--store", metavar="DIR", help="Folder of the results; a run goes on from what it holds."),
 ]
 STORE = Path("results")
 
 
-def run(
+def benchmark(
     context: typer.Context,
     datasets: Annotated[
         str | None,
@@ -63,27 +69,13 @@ def run(
     ] = None,
     repeats: Annotated[int, typer.Option("--repeats", metavar="N", help="Of the cross-validation.")] = 1,
     folds: Annotated[int, typer.Option("--folds", metavar="N", help="Of each repeat.")] = 10,
-    protocol: Annotated[
-        str,
-        typer.Option(
-            "--protocol", metavar="WHICH", help="nested, or leaky: select on all samples, as some do."
-        ),
-    ] = "nested",
-    classifier: Annotated[
-        str | None,
-        typer.Option(
-            "--classifier",
-            metavar="NAME",
-            help="svm (linear, the default), logistic, knn, random-forest, ridge, or a dotted path.",
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="For what is drawn at random.")] = 0,
+    protocol: o.ProtocolOption = "nested",
+    classifier: o.CLASSIFIER = None,
+    seed: o.Seed = 0,
     target: o.Target = None,
-    store: Folder = STORE,
-    jobs: Annotated[int, typer.Option("--jobs", metavar="N", help="Processes; -1 for every core.")] = -1,
-    timeout: Annotated[
-        float | None, typer.Option("--timeout", metavar="SECONDS", help="Most for one method on one fold.")
-    ] = None,
+    store: StoreFolder = STORE,
+    jobs: o.Processes = -1,
+    timeout: o.Timeout = None,
     memory: Annotated[
         str | None, typer.Option("--memory", metavar="SIZE", help="Most for one process, like 4GB.")
     ] = None,
@@ -102,14 +94,17 @@ def run(
     if context.invoked_subcommand is not None:
         return
     from infused.bench import Experiment, Store, run_experiment
+    from infused.workflow.compare import check_timeout
+    from infused.workflow.select import check_jobs
 
-    o.check_jobs(jobs)
+    check_jobs(jobs)
+    check_timeout(timeout)
     place, limit = Store(store), _bytes(memory)
-    if timeout is not None and not timeout > 0:
-        raise CommandError(f"--timeout {timeout:g}: give a number of seconds above zero")
     experiment = Experiment(
-        problems=tuple(_problems(parse_names("--datasets", datasets), parse_numbers("-k", features), target)),
-        methods=tuple(chosen_methods(parse_names("--methods", methods), ablate)),
+        problems=tuple(
+            _problems(o.parse_names("--datasets", datasets), o.parse_numbers("-k", features), target)
+        ),
+        methods=tuple(_methods(o.parse_names("--methods", methods), ablate)),
         repeats=repeats,
         folds=folds,
         protocol=protocol,  # type: ignore[arg-type]  # an experiment checks it
@@ -118,28 +113,31 @@ def run(
     )
     with Watch(quiet) as watch:
         outcome = run_experiment(
-            experiment, place, jobs=jobs, timeout=timeout, memory=limit, retry=retry, report=watch.show
+            experiment, place, jobs=jobs, timeout=timeout, memory=limit, retry=retry, report=watch.cell
         )
-    _conclude(experiment, place, quiet)
+    rows = place.frame()
+    _show(rows[rows["cell"].isin([cell.key for cell in experiment.cells()])], quiet)
+    if not quiet:
+        terminal.results().print(f"Results are in {place.folder}", soft_wrap=True)
     if outcome.failed:
         raise typer.Exit(OUR_FAULT)
 
 
-def compact(store: Folder = STORE, quiet: o.Quiet = False) -> None:
+def compact(store: StoreFolder = STORE, quiet: o.Quiet = False) -> None:
     """Put the results into one file, results.parquet in the store, that is small enough to commit."""
     from infused.bench import Store
 
     place = Store(store)
     n_rows = place.compact()
     if not quiet:
-        terminal.results().print(f"{n_rows:,} rows in {place.results}", soft_wrap=True)
+        terminal.results().print(f"{n_rows:,} rows in {place.compacted}", soft_wrap=True)
 
 
 def _problems(
     sources: Sequence[str] | None, ks: Sequence[int] | None, target: str | None
 ) -> Iterable[Problem]:
     from infused.bench import Problem, default_ks
-    from infused.bench.cells import check_ks
+    from infused.bench.plan import check_ks
     from infused.data import load_data
     from infused.data.named import find_named
     from infused.data.paper import PAPER
@@ -150,48 +148,63 @@ def _problems(
         yield Problem(data, check_ks(wanted, data.name, data.n_features))
 
 
-def chosen_methods(ids: Sequence[str] | None, ablate: bool) -> list[Method]:
+def _methods(ids: Sequence[str] | None, ablate: bool) -> list[Method]:
     """What --methods and --ablate ask for."""
-    from infused.bench import ABLATIONS, Method
+    from infused.selectors.method import Method
+    from infused.selectors.registry import ABLATIONS, available_selectors, selector_info
 
+    every = available_selectors()
+    usual = [id for id in every if selector_info(id).in_paper or id in BASELINES]
     if ids is None:
-        ids = [] if ablate else _usual_ids()
+        ids = [] if ablate else usual
     elif list(ids) == ["all"]:
-        from infused.selectors import available_selectors
-
-        ids = available_selectors()
+        ids = every
     variants = ["infused-lasso", *ABLATIONS] if ablate else []
     return list(dict.fromkeys(Method.parse(name) for name in [*ids, *variants]))
-
-
-def _usual_ids() -> list[str]:
-    from infused.selectors.registry import available_selectors, selector_info
-
-    return [id for id in available_selectors() if selector_info(id).in_paper or id in BASELINES]
-
-
-def _conclude(experiment: Experiment, store: Store, quiet: bool) -> None:
-    """What failed, always; what was found and where it is, unless told to be quiet."""
-    rows = store.frame()
-    rows = rows[rows["cell"].isin([cell.key for cell in experiment.cells()])]
-    show_summary(rows, quiet)
-    if not quiet:
-        terminal.results().print(f"Results are in {store.folder}", soft_wrap=True)
 
 
 def _bytes(text: str | None) -> int | None:
     from infused._runtime.memory import memory_budget
 
-    if text is None:
-        return None
     try:
-        return memory_budget(text)
+        return None if text is None else memory_budget(text)
     except ValueError:
-        raise CommandError(f"--memory {text!r}: give a size like 4GB or 500MB") from None
+        raise InputError(f"--memory {text!r}: give a size like 4GB or 500MB") from None
 
 
-benchmark = typer.Typer()
-benchmark.callback(invoke_without_command=True, help=o.paragraphs(run.__doc__), epilog=BENCHMARK_EXAMPLES)(
-    run
-)
-benchmark.command(epilog=o.examples("infused benchmark compact"))(compact)
+def _show(rows: DataFrame, quiet: bool) -> None:
+    """Every method at its best k, unless told to be quiet; and what failed, always."""
+    if not quiet and (rows["status"] == "ok").any():
+        _show_best(terminal.results(), rows)
+    failed = rows[rows["status"] != "ok"].drop_duplicates("cell")
+    console = terminal.stderr()
+    for _, row in failed.iloc[:FAILURES_SHOWN].iterrows():
+        where = f"{row['method']} on {row['dataset']}, repeat {row['repeat'] + 1}, fold {row['fold'] + 1}"
+        terminal.warn(console, f"{where}: {row['status']}, {row['reason']}")
+    if len(failed) > FAILURES_SHOWN:
+        terminal.warn(console, f"{len(failed) - FAILURES_SHOWN:,} more cells failed")
+    if len(failed):
+        terminal.note(console, "what failed counts as done; --retry computes it again")
+
+
+def _show_best(console: Console, rows: DataFrame) -> None:
+    from infused.bench.captions import number, unit
+    from infused.bench.frames import metric_of, of_protocol
+    from infused.bench.statistics import best_scores, score_summary
+
+    entries: dict[str, dict[str, str]] = {}
+    for dataset, part in rows[rows["status"] == "ok"].groupby("dataset", sort=False):
+        metric = metric_of(part)
+        for _, one in best_scores(score_summary(of_protocol(part, None), metric)).iterrows():
+            value = f"{number(one['mean'], metric)}{unit(metric)[1]} ({one['k']})"
+            entries.setdefault(one["label"], {})[str(dataset)] = value
+    names = list(dict.fromkeys(name for found in entries.values() for name in found))
+    table = terminal.plain_table("method", *(terminal.printable(name) for name in names))
+    for label, found in entries.items():
+        table.add_row(Text(label, "bold"), *(found.get(name, "-") for name in names))
+    console.print(table)
+    console.print(
+        "Mean accuracy (R² of real targets) over folds; the best number of features is in brackets."
+    )
+    if (rows["protocol"] == "leaky").any():
+        console.print("Leaky: features were selected on all samples, so these figures are too good.")

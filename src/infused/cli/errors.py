@@ -7,16 +7,16 @@ import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from rich.text import Text
 
 from infused import __version__
 from infused.cli import terminal
-from infused.exceptions import InfusedError
+from infused.cli.options import spelled
+from infused.exceptions import InfusedError, InputError
 
-__all__ = ["BAD_INPUT", "OUR_FAULT", "STOPPED", "CommandError", "tell"]
+__all__ = ["BAD_INPUT", "OUR_FAULT", "STOPPED", "bug_report", "tell"]
 
 OUR_FAULT, BAD_INPUT, STOPPED = 1, 2, 130
 FRAMES = 5
@@ -27,26 +27,37 @@ HARMLESS = frozenset(
     (
         *("-k", "--features", "-m", "--method", "--transform", "--seed", "--jobs", "--task", "--impute"),
         *("--lambda1", "--lambda2", "--lambda3", "--formulation", "--fusion", "--set", "--grid"),
-        *("--neighbours",),
+        *("--neighbours", "--folds", "--repeats", "--protocol", "--scoring"),
     )
 )
 
 
-class CommandError(InfusedError, ValueError):
-    """A command cannot be carried out as it was given."""
-
-
 def tell(error: Exception, arguments: Sequence[str]) -> int:
     """Say on stderr what went wrong; the exit code tells whether the input or infused is to blame."""
+    words = _words(error)
+    if words is None:
+        print(bug_report(error, arguments), file=sys.stderr)
+        return OUR_FAULT
+    text = Text.assemble(("Error: ", "bold red"), terminal.printable(_one_line(words), LONGEST))
+    terminal.stderr().print(text, soft_wrap=True)
+    return BAD_INPUT
+
+
+def _words(error: Exception) -> str | None:
+    """What a user can mend, in words; None for a mistake of ours."""
     usage = getattr(error, "format_message", None)  # of typer's own errors
     if usage is not None:
-        _say(f"{_one_line(usage())} (see {_help_command(error)})")
-        return BAD_INPUT
-    if _is_about_the_input(error):
-        _say(_one_line(_words(error)))
-        return BAD_INPUT
-    print(bug_report(error, arguments), file=sys.stderr)
-    return OUR_FAULT
+        return f"{usage()} (see {_help_command(error)})"
+    if isinstance(error, InputError):
+        return error.told(spelled)
+    if isinstance(error, InfusedError):
+        return str(error)
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{str(error.filename)!r}: " if error.filename is not None else ""
+        return f"{where}{error.strerror}"
+    if isinstance(error, MemoryError):
+        return f"there is not enough memory: take fewer features or samples ({error or 'no size given'})"
+    return None
 
 
 def bug_report(error: BaseException, arguments: Sequence[str]) -> str:
@@ -63,11 +74,6 @@ def bug_report(error: BaseException, arguments: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def _say(message: str) -> None:
-    text = Text.assemble(("Error: ", "bold red"), terminal.printable(message, LONGEST))
-    terminal.stderr().print(text, soft_wrap=True)
-
-
 def _one_line(text: str) -> str:
     return " ".join(line.strip() for line in text.splitlines())
 
@@ -75,40 +81,6 @@ def _one_line(text: str) -> str:
 def _help_command(error: Any) -> str:
     context = getattr(error, "ctx", None)
     return f"{'infused' if context is None else context.command_path} --help"
-
-
-def _is_about_the_input(error: Exception) -> bool:
-    if isinstance(error, InfusedError | OSError | MemoryError):
-        return True
-    return isinstance(error, ValueError) and _raised_by_a_check(error.__traceback__)
-
-
-def _raised_by_a_check(trace: TracebackType | None) -> bool:
-    """Whether a ValueError comes from a ``raise`` of ours or of scikit-learn's checks of arguments.
-
-    One that NumPy raises inside our code is a mistake of ours: there, the last instruction is a call.
-    """
-    from dis import opmap
-
-    last = None
-    while trace is not None:
-        last, trace = trace, trace.tb_next
-    if last is None:
-        return False
-    module = str(last.tb_frame.f_globals.get("__name__", ""))
-    raised = last.tb_frame.f_code.co_code[last.tb_lasti] == opmap["RAISE_VARARGS"]
-    return raised and module.startswith(("infused.", "sklearn.utils."))
-
-
-def _words(error: Exception) -> str:
-    if isinstance(error, InfusedError):
-        return str(error)
-    if isinstance(error, OSError) and error.strerror:
-        where = f"{str(error.filename)!r}: " if error.filename is not None else ""
-        return f"{where}{error.strerror}"
-    if isinstance(error, MemoryError):
-        return f"there is not enough memory: take fewer features or samples ({error or 'no size given'})"
-    return str(error)
 
 
 def _without_values(arguments: Sequence[str]) -> list[str]:

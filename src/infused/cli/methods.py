@@ -8,8 +8,8 @@ import typer
 from rich.text import Text
 
 from infused.cli import terminal
-from infused.cli.options import examples
-from infused.cli.parameters import COMMON, defaults_of, spelled
+from infused.cli.options import examples, spelled
+from infused.exceptions import Setting
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,12 +20,16 @@ __all__ = ["METHODS_EXAMPLES", "methods"]
 
 METHODS_EXAMPLES = examples("infused methods", "infused methods mrmr")
 
-#: Parameters of most methods, of use to few people; ``infused methods ID`` shows them.
+#: Parameters of most methods that are given apart or of use to few people; ``infused methods ID`` shows them.
 RARE = (
+    "grid_shape",
     "groups",
     "lambda_scale",
     "max_iter",
     "memory_budget",
+    "n_features_to_select",
+    "n_jobs",
+    "random_state",
     "ranking",
     "solver",
     "standardize",
@@ -41,8 +45,7 @@ def methods(
     ] = None,
 ) -> None:
     """List the methods: what they do, where they were published, and their parameters with defaults."""
-    from infused.selectors import available_selectors
-    from infused.selectors.registry import selector_info
+    from infused.selectors.registry import available_selectors, selector_info
 
     console = terminal.results()
     if method is None:
@@ -52,9 +55,11 @@ def methods(
 
 
 def _show_all(console: Console, known: list[SelectorInfo]) -> None:
+    from infused.selectors.method import defaults_of
+
     table = terminal.plain_table("id", "what it does", "real y", "parameters")
     for info in known:
-        usual = [f"{name}={value}" for name, value in defaults_of(info.id).items() if _is_usual(name)]
+        usual = [f"{name}={value}" for name, value in defaults_of(info.id).items() if name not in RARE]
         table.add_row(
             Text(info.id, "bold"),
             Text.assemble(info.summary, (f"\n{info.reference}" if info.reference else "", "dim")),
@@ -70,18 +75,16 @@ def _show_all(console: Console, known: list[SelectorInfo]) -> None:
 
 
 def _show_one(console: Console, info: SelectorInfo) -> None:
+    from infused.selectors.method import defaults_of
+
     console.print(Text(info.id, "bold"), Text(f"{info.summary}; {_targets(info)}"))
     if info.reference:
         console.print(Text(info.reference))
     table = terminal.plain_table("parameter", "default", "option")
     for name, value in defaults_of(info.id).items():
-        table.add_row(name, str(value), spelled(name))
+        table.add_row(name, str(value), spelled(Setting(name)))
     console.print(table)
 
 
 def _targets(info: SelectorInfo) -> str:
     return "for classes and real targets" if info.regression else "for classes only"
-
-
-def _is_usual(name: str) -> bool:
-    return name not in COMMON and name not in RARE

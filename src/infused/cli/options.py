@@ -1,116 +1,186 @@
-"""Arguments and options that several commands share, and how their texts are read."""
+"""Options that several commands share, how their texts are read, and how parameters are spelled."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+import shlex
+from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from infused.cli.errors import CommandError
+from infused.exceptions import InputError, Setting
 
 __all__ = [
+    "CLASSIFIER",
     "Data",
-    "Drop",
-    "Encoding",
     "Force",
-    "Impute",
     "Jobs",
     "Json",
-    "Keep",
-    "NoHeader",
-    "OneHot",
     "Output",
+    "Processes",
+    "ProtocolOption",
     "Quiet",
+    "RecordFile",
     "Report",
-    "Separator",
+    "Seed",
     "Target",
-    "TargetFile",
-    "TaskName",
-    "XKey",
-    "YKey",
-    "check_jobs",
+    "Timeout",
     "examples",
-    "one_of",
+    "given_options",
     "paragraphs",
     "parse_grid",
+    "parse_names",
     "parse_number",
+    "parse_numbers",
+    "reads_data",
+    "reads_features",
+    "spelled",
 ]
 
 READING = "Reading the data"
 RESULTS = "Results"
-
-Data: TypeAlias = Annotated[
-    str, typer.Argument(metavar="DATA", help="A file, or a name that infused datasets lists.")
-]
 
 
 def _reading(*names: str, help: str, **more: Any) -> Any:
     return typer.Option(*names, help=help, rich_help_panel=READING, **more)
 
 
+def _result(*names: str, help: str, **more: Any) -> Any:
+    return typer.Option(*names, help=help, rich_help_panel=RESULTS, **more)
+
+
+Data: TypeAlias = Annotated[
+    str, typer.Argument(metavar="DATA", help="A file, or a name that infused datasets lists.")
+]
+RecordFile: TypeAlias = Annotated[
+    Path, typer.Argument(metavar="SELECTION.JSON", help="What infused select wrote, or its folder.")
+]
 Target: TypeAlias = Annotated[
     str | None,
     _reading("--target", "-t", metavar="COLUMN", help="The column to predict, by name or position from 0."),
 ]
-TargetFile: TypeAlias = Annotated[
-    Path | None, _reading("--target-file", metavar="FILE", help="A second file that holds the target.")
-]
-XKey: TypeAlias = Annotated[
-    str | None, _reading("--x-key", metavar="KEY", help="The array of features in .mat and .npz files.")
-]
-YKey: TypeAlias = Annotated[
-    str | None, _reading("--y-key", metavar="KEY", help="The array of the target in .mat and .npz files.")
-]
-Drop: TypeAlias = Annotated[
-    list[str] | None, _reading("--drop", metavar="COLUMN", help="Leave this column out (repeatable).")
-]
-Keep: TypeAlias = Annotated[
-    list[str] | None,
-    _reading("--keep", metavar="COLUMN", help="Use this column although it looks like an id (repeatable)."),
-]
-Impute: TypeAlias = Annotated[
-    str | None,
-    _reading("--impute", metavar="HOW", help="Fill missing values: mean, median, most-frequent or zero."),
-]
-OneHot: TypeAlias = Annotated[
-    bool, _reading("--one-hot", help="Make a 0/1 column of each value of a text column.")
-]
-Separator: TypeAlias = Annotated[
-    str | None,
-    _reading("--separator", metavar="CHARACTER", help="Between values of text files; found by default."),
-]
-Encoding: TypeAlias = Annotated[
-    str | None, _reading("--encoding", metavar="NAME", help="Of text files; UTF-8 by default.")
-]
-NoHeader: TypeAlias = Annotated[bool, _reading("--no-header", help="The first line holds values, not names.")]
-TaskName: TypeAlias = Annotated[
-    str | None,
-    _reading("--task", metavar="TASK", help="classification or regression; told by the target by default."),
-]
-
 Output: TypeAlias = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", metavar="DIR", help="Folder for the files.", rich_help_panel=RESULTS),
+    Path | None, _result("--output", "-o", metavar="DIR", help="Folder for the files.")
 ]
-Report: TypeAlias = Annotated[
-    bool, typer.Option("--report/--no-report", help="Whether to write the page.", rich_help_panel=RESULTS)
-]
-Json: TypeAlias = Annotated[
-    bool,
-    typer.Option("--json", help="Print JSON, and nothing else.", rich_help_panel=RESULTS),
-]
-Quiet: TypeAlias = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print warnings and errors only.", rich_help_panel=RESULTS)
-]
-Force: TypeAlias = Annotated[
-    bool, typer.Option("--force", help="Replace earlier results.", rich_help_panel=RESULTS)
+Report: TypeAlias = Annotated[bool, _result("--report/--no-report", help="Whether to write the page.")]
+Json: TypeAlias = Annotated[bool, _result("--json", help="Print JSON, and nothing else.")]
+Quiet: TypeAlias = Annotated[bool, _result("--quiet", "-q", help="Print warnings and errors only.")]
+Force: TypeAlias = Annotated[bool, _result("--force", help="Replace earlier results.")]
+Seed: TypeAlias = Annotated[
+    int, typer.Option("--seed", min=0, metavar="N", help="For what is drawn at random.")
 ]
 Jobs: TypeAlias = Annotated[
     int,
     typer.Option("--jobs", metavar="N", help="Threads; -1 for every core. They do not change the result."),
 ]
+Processes: TypeAlias = Annotated[
+    int, typer.Option("--jobs", metavar="N", help="Processes; -1 for every core.")
+]
+Timeout: TypeAlias = Annotated[
+    float | None, typer.Option("--timeout", metavar="SECONDS", help="Most for one method on one fold.")
+]
+ProtocolOption: TypeAlias = Annotated[
+    str,
+    typer.Option("--protocol", metavar="WHICH", help="nested, or leaky: select on all samples, as some do."),
+]
+CLASSIFIER: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--classifier",
+        metavar="NAME",
+        help="svm (linear, the default), logistic, knn, random-forest, ridge, or a dotted path.",
+    ),
+]
+
+
+def _treatment(
+    target: Target = None,
+    target_file: Annotated[
+        Path | None, _reading("--target-file", metavar="FILE", help="A second file that holds the target.")
+    ] = None,
+    x_key: Annotated[
+        str | None, _reading("--x-key", metavar="KEY", help="The array of features in .mat and .npz files.")
+    ] = None,
+    y_key: Annotated[
+        str | None, _reading("--y-key", metavar="KEY", help="The array of the target in .mat and .npz files.")
+    ] = None,
+    drop: Annotated[
+        list[str] | None, _reading("--drop", metavar="COLUMN", help="Leave this column out (repeatable).")
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        _reading(
+            "--keep", metavar="COLUMN", help="Use this column although it looks like an id (repeatable)."
+        ),
+    ] = None,
+    impute: Annotated[
+        str | None,
+        _reading("--impute", metavar="HOW", help="Fill missing values: mean, median, most-frequent or zero."),
+    ] = None,
+    one_hot: Annotated[
+        bool, _reading("--one-hot", help="Make a 0/1 column of each value of a text column.")
+    ] = False,
+    separator: Annotated[
+        str | None,
+        _reading("--separator", metavar="CHARACTER", help="Between values of text files; found by default."),
+    ] = None,
+    encoding: Annotated[
+        str | None, _reading("--encoding", metavar="NAME", help="Of text files; UTF-8 by default.")
+    ] = None,
+    no_header: Annotated[
+        bool, _reading("--no-header", help="The first line holds values, not names.")
+    ] = False,
+    task: Annotated[
+        str | None,
+        _reading(
+            "--task", metavar="TASK", help="classification or regression; told by the target by default."
+        ),
+    ] = None,
+    grid: Annotated[
+        str | None,
+        _reading(
+            "--grid", metavar="ROWSxCOLUMNS", help="The features are the pixels of a picture, row by row."
+        ),
+    ] = None,
+) -> None:
+    """The options of every command that reads data with a target."""
+
+
+def reads_data(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options for reading data; it gets those that were given in a dict, ``treatment``."""
+    return _with_options(command, list(inspect.signature(_treatment).parameters))
+
+
+def reads_features(command: Callable[..., None]) -> Callable[..., None]:
+    """The same without what is about the target."""
+    return _with_options(command, ["x_key", "impute", "separator", "encoding", "no_header"])
+
+
+def _with_options(command: Callable[..., None], names: Sequence[str]) -> Callable[..., None]:
+    own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if p.name != "treatment"]
+    every = inspect.signature(_treatment, eval_str=True).parameters
+    # An option that is needed comes before those that are not, so all are keywords.
+    parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (*own, *(every[name] for name in names))]
+
+    @wraps(command)
+    def parsed(**values: Any) -> None:
+        treatment = {name: values.pop(name) for name in names}
+        treatment["header"] = not treatment.pop("no_header")
+        treatment["grid"] = parse_grid(treatment.get("grid"))
+        command(treatment=given_options(treatment), **values)
+
+    parsed.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # functions may have one
+    parsed.__annotations__ = {p.name: p.annotation for p in parameters}
+    return parsed
+
+
+def given_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Those that were given: of switches, those that are not as they are by default."""
+    usual = {"header": True, "one_hot": False}
+    return {name: value for name, value in options.items() if value not in (None, [], usual.get(name))}
 
 
 def paragraphs(text: str | None) -> str:
@@ -123,29 +193,14 @@ def examples(*commands: str) -> str:
     return "\n".join(["[bold]Examples[/bold]", *(f"  {command}" for command in commands)])
 
 
-def one_of(option: str, value: str, choices: Sequence[str]) -> str:
-    """The value, or an error that lists what there is."""
-    from infused.data.errors import quoted, suggestion
-
-    if value not in choices:
-        there = suggestion(value, choices) or f"; there are {', '.join(choices)}"
-        raise CommandError(f"{option} {quoted(value)} is not known{there}")
-    return value
-
-
 def parse_number(text: str | None) -> int | float | str | None:
-    """-k: a whole number from 1, a fraction between 0 and 1, "auto", or None."""
-    if text is None or text == "auto":
-        return text
+    """-k: a number where the text is one; what it may be is checked where it is used."""
     for kind in (int, float):
         try:
-            number = kind(text)
+            return text if text is None else kind(text)
         except ValueError:
             continue
-        if (kind is int and number >= 1) or (kind is float and 0 < number < 1):
-            return number
-        break
-    raise CommandError(f"-k {text!r}: give a whole number from 1, a fraction between 0 and 1, or auto")
+    return text
 
 
 def parse_grid(text: str | None) -> tuple[int, int] | None:
@@ -154,11 +209,67 @@ def parse_grid(text: str | None) -> tuple[int, int] | None:
         return None
     rows, _, columns = text.lower().partition("x")
     if not (rows.isdecimal() and columns.isdecimal() and int(rows) * int(columns) > 0):
-        raise CommandError(f"--grid {text!r}: give rows and columns, like 16x16")
+        raise InputError(f"--grid {text!r}: give rows and columns, like 16x16")
     return int(rows), int(columns)
 
 
-def check_jobs(jobs: int) -> None:
-    """Refuse no threads at all."""
-    if jobs == 0:
-        raise CommandError("--jobs 0: give a number of threads, or -1 for every core")
+def parse_names(option: str, text: str | None) -> list[str] | None:
+    """Names with commas between; None where nothing was given."""
+    if text is None:
+        return None
+    names = [name.strip() for name in text.split(",")]
+    if not all(names):
+        raise InputError(f"{option} {text!r} has an empty entry: give names with commas between, like a,b")
+    return names
+
+
+def parse_numbers(option: str, text: str | None) -> list[int] | None:
+    """Whole numbers from 1 with commas between; None where nothing was given."""
+    names = parse_names(option, text)
+    if names is None:
+        return None
+    if not all(name.isdecimal() and int(name) > 0 for name in names):
+        raise InputError(f"{option} {text!r}: give whole numbers with commas between, like 10,20,50")
+    return [int(name) for name in names]
+
+
+#: Parameters of Python's functions whose options have another name.
+RENAMED = {
+    "k": "-k",
+    "feature": "FEATURE",
+    "grid_shape": "--grid",
+    "header": "--no-header",
+    "n_features_to_select": "-k",
+    "n_jobs": "--jobs",
+    "random_state": "--seed",
+}
+#: Parameters with an option of the same name, in any command.
+OPTIONS = (
+    *("target", "target_file", "x_key", "y_key", "drop", "keep", "impute", "one_hot", "separator"),
+    *("encoding", "task", "grid", "transform", "seed", "method", "methods", "lambda1", "lambda2", "lambda3"),
+    *("formulation", "fusion", "force", "data", "output", "neighbours", "folds", "repeats", "protocol"),
+    *("classifier", "scoring", "timeout", "memory", "retry", "store", "datasets", "dataset", "format"),
+)
+
+
+def spelled(setting: Setting) -> str:
+    """A parameter as it is typed in a shell.
+
+    >>> spelled(Setting("drop", ["id", "row number"])), spelled(Setting("header", False))
+    ("--drop id --drop 'row number'", '--no-header')
+    >>> spelled(Setting("n_bins", 10)), spelled(Setting("grid", (3, 4)))
+    ('--set n_bins=10', '--grid 3x4')
+    """
+    name, value = setting.name, setting.value
+    if name not in RENAMED and name not in OPTIONS:
+        return f"--set {name}={'...' if value is None else shlex.quote(str(value))}"
+    option = RENAMED.get(name, f"--{name.replace('_', '-')}")
+    if value is None or isinstance(value, bool):
+        return option
+    if name in ("grid", "grid_shape"):
+        return f"{option} {'x'.join(str(side) for side in value)}"
+    return " ".join(f"{option} {shlex.quote(str(one))}" for one in _each(value))
+
+
+def _each(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list | tuple) else [value]

@@ -1,4 +1,4 @@
-"""Stages of a long computation as a bar on the terminal, once two seconds have passed."""
+"""How far a computation is: a bar on the terminal once two seconds have passed, and warnings as lines."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from threading import Lock, Timer
-from time import perf_counter
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,100 +13,117 @@ from infused.cli import terminal
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress, Task
+    from rich.progress import Progress as Bar
+    from rich.progress import Task
 
-__all__ = ["PATIENCE", "Stages", "time_text"]
+    from infused.bench import Progress
+
+__all__ = ["PATIENCE", "Watch", "cell_line", "time_text"]
 
 #: Seconds before a bar appears.
 PATIENCE = 2.0
 
 
-class Stages:
-    """Names the stage that runs, measures it, and shows it; used as a context.
-
-    ``report`` is the callback of :func:`infused._runtime.progress.reporting`.
-    """
+class Watch:
+    """Shows what runs inside it, as it reports through ``infused._runtime.progress``; used as a context."""
 
     def __init__(self, quiet: bool = False, console: Console | None = None, patience: float = PATIENCE):
         self.console = terminal.stderr() if console is None else console
         self.quiet = quiet
-        self.timings: dict[str, float] = {}
         self._lock = Lock()
-        self._progress: Progress | None = None
+        self._bar: Bar | None = None
         self._task: Any = None
         self._message = ""
-        self._warned: set[str] = set()
         self._timer = Timer(patience, self._show)
         self._timer.daemon = True
+        self._inside: Any = None
 
     def __enter__(self) -> Self:
         if self.console.is_terminal and not self.quiet:
-            self._progress = _bar(self.console)
+            self._bar = _bar(self.console)
             self._timer.start()
+        self._inside = self._reporting()
+        self._inside.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._inside.__exit__(None, None, None)
         self._timer.cancel()
         with self._lock:
-            if self._progress is not None:
-                self._progress.stop()
-                self._progress = None
-
-    @contextmanager
-    def stage(self, key: str, message: str) -> Iterator[None]:
-        """Time what runs inside as ``timings[key]``; until it reports, the bar shows that something runs."""
-        self._turn_to(message)
-        start = perf_counter()
-        with self._warnings_as_lines():
-            yield
-        self.timings[key] = self.timings.get(key, 0.0) + perf_counter() - start
+            if self._bar is not None:
+                self._bar.stop()
+                self._bar = None
 
     def report(self, fraction: float, message: str) -> None:
         """Move the bar to a fraction of the stage that the message names."""
+        if self._bar is None:
+            return
         if message != self._message:
-            self._turn_to(message)
-        if self._progress is not None:
-            self._progress.update(self._task, total=1.0, completed=fraction)
+            self._message = message
+            if self._task is not None:
+                self._bar.remove_task(self._task)
+            # A new task, so that the time left is that of this stage.
+            self._task = self._bar.add_task(message, total=None)
+        self._bar.update(self._task, total=1.0 if fraction > 0 else None, completed=fraction)
+
+    def cell(self, progress: Progress) -> None:
+        """A line for a method on a fold: always without a bar, else where it failed."""
+        failed = progress.finished.status != "ok"
+        if not self.quiet and (self._bar is None or failed):
+            self.console.print(cell_line(progress), soft_wrap=True, style="yellow" if failed else None)
 
     def notes(self, sentences: Iterable[str]) -> None:
         """What the user should know of a result, unless told to be quiet."""
         for sentence in () if self.quiet else sentences:
             terminal.note(self.console, sentence)
 
-    def _turn_to(self, message: str) -> None:
-        self._message = message
-        if self._progress is None:
-            return
-        if self._task is not None:
-            self._progress.remove_task(self._task)
-        # A new task, so that the time left is that of this stage.
-        self._task = self._progress.add_task(message, total=None)
-
     def _show(self) -> None:
         with self._lock:
-            if self._progress is not None:
-                self._progress.start()
+            if self._bar is not None:
+                self._bar.start()
 
     @contextmanager
-    def _warnings_as_lines(self) -> Iterator[None]:
-        """Each warning that a user can act on, once and in one line, above the bar."""
+    def _reporting(self) -> Iterator[None]:
+        """Progress goes to the bar; each warning that a user can act on is one line above it, once."""
+        from infused._runtime.progress import reporting
+
+        warned: set[str] = set()
 
         def show(message: Warning | str, *_: Any, **__: Any) -> None:
             line = " ".join(str(message).split())
-            if line not in self._warned:
-                self._warned.add(line)
+            if line not in warned:
+                warned.add(line)
                 terminal.warn(self.console, line)
 
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), reporting(self.report):
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = show
             yield
 
 
-def _bar(console: Console) -> Progress:
+def cell_line(progress: Progress) -> str:
+    """What came of a method on a fold, and how long the rest will take."""
+    finished = progress.finished
+    return (
+        f"{finished.cell.describe()}: {_outcome(progress)} ({finished.seconds:.1f} s); "
+        f"{progress.done:,} of {progress.total:,}, {time_text(progress.seconds_left)} left"
+    )
+
+
+def _outcome(progress: Progress) -> str:
+    rows = progress.finished.rows
+    if progress.finished.status != "ok":
+        return f"{progress.finished.status}, {rows[0]['reason']}"
+    metric = "accuracy" if rows[0]["accuracy"] is not None else "r2"
+    best = max(rows, key=lambda row: row[metric])
+    value = f"{best[metric]:.1%}" if metric == "accuracy" else f"R² {best[metric]:.3f}"
+    return f"{value} at k = {best['k']}"
+
+
+def _bar(console: Console) -> Bar:
     from rich.progress import (
         BarColumn,
         Progress,
@@ -139,6 +155,12 @@ def _bar(console: Console) -> Progress:
 
 
 def time_text(seconds: float) -> str:
-    """``42 s`` or ``3 min 5 s``."""
+    """A time span for people.
+
+    >>> time_text(42), time_text(185), time_text(90_000)
+    ('42 s', '3 min 5 s', '25 h')
+    """
+    if seconds >= 6000:
+        return f"{seconds / 3600:.0f} h"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.text import Text
 
 from infused.cli import options as o
-from infused.cli.parameters import method_parameters
-from infused.cli.progress import Stages
-from infused.cli.reading import load_requested, reading_options
-from infused.cli.results import Results
-from infused.cli.selecting import check_request, select_features
+from infused.cli import terminal
+from infused.cli.progress import Watch
+from infused.exceptions import InputError
 
-__all__ = ["SELECT_EXAMPLES", "select"]
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from infused.record.schema import SelectionRecord
+    from infused.workflow import Selection
+
+__all__ = ["SELECT_EXAMPLES", "select", "show_files", "show_selection"]
 
 SELECT_EXAMPLES = o.examples(
     "infused select digits -k 20",
@@ -22,15 +29,23 @@ SELECT_EXAMPLES = o.examples(
     "infused select patients.csv --target diagnosis -k auto --method mrmr -o mrmr",
     "infused select breast-cancer -k 0.2 --transform auto --json",
 )
-MODEL = "Model"
+SHOWN = 20  # features on the terminal
+MEANINGS = {
+    "selected.csv": "the features by rank",
+    "reduced.parquet": "the data with these features alone",
+    "report.html": "the page to look at, and to send to others",
+    "selection.json": "the record, for infused rerun and infused apply",
+}
 
 
 def _model(*names: str, help: str, **more: Any) -> Any:
-    return typer.Option(*names, help=help, rich_help_panel=MODEL, **more)
+    return typer.Option(*names, help=help, rich_help_panel="Model", **more)
 
 
+@o.reads_data
 def select(
     data: o.Data,
+    treatment: dict[str, Any],
     features: Annotated[
         str | None,
         typer.Option(
@@ -47,29 +62,8 @@ def select(
         str,
         typer.Option("--transform", metavar="HOW", help="Of the values first: none, sqrt, log1p or auto."),
     ] = "none",
-    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="For what is drawn at random.")] = 0,
+    seed: o.Seed = 0,
     jobs: o.Jobs = -1,
-    target: o.Target = None,
-    target_file: o.TargetFile = None,
-    x_key: o.XKey = None,
-    y_key: o.YKey = None,
-    drop: o.Drop = None,
-    keep: o.Keep = None,
-    impute: o.Impute = None,
-    one_hot: o.OneHot = False,
-    separator: o.Separator = None,
-    encoding: o.Encoding = None,
-    no_header: o.NoHeader = False,
-    task: o.TaskName = None,
-    grid: Annotated[
-        str | None,
-        typer.Option(
-            "--grid",
-            metavar="ROWSxCOLUMNS",
-            help="The features are the pixels of a picture, row by row.",
-            rich_help_panel=o.READING,
-        ),
-    ] = None,
     lambda1: Annotated[float | None, _model("--lambda1", metavar="X", help="Weight of sparsity.")] = None,
     lambda2: Annotated[float | None, _model("--lambda2", metavar="X", help="Weight of fusion.")] = None,
     lambda3: Annotated[float | None, _model("--lambda3", metavar="X", help="Weight of structure.")] = None,
@@ -102,52 +96,100 @@ def select(
     (infused- and the name of the data, unless --output says otherwise). With --json nothing is written unless
     --output is given.
     """
-    from infused.selection import Request
-    from infused.selection.choices import TRANSFORMS
+    from infused import workflow
+    from infused.data.sources import find_source
+    from infused.selectors.method import Method
+    from infused.workflow.outputs import check_folder
 
-    request = Request(
-        source=data,
-        target=target,
-        reading=reading_options(
-            target_file=target_file,
-            x_key=x_key,
-            y_key=y_key,
-            drop=drop,
-            keep=keep,
-            impute=impute,
-            one_hot=one_hot,
-            separator=separator,
-            encoding=encoding,
-            no_header=no_header,
-            task=task,
-            grid=o.parse_grid(grid),
-        ),
-        method=method,
-        parameters=method_parameters(
-            method,
-            {
-                "lambda1": lambda1,
-                "lambda2": lambda2,
-                "lambda3": lambda3,
-                "formulation": formulation,
-                "fusion": fusion,
-            },
-            settings or [],
-        ),
-        n_features=o.parse_number(features),
-        transform=o.one_of("--transform", transform, (*TRANSFORMS, "auto")),
-        seed=seed,
-        task=task or "auto",
-    )
-    results = Results(output, report=report, reduced=reduced, json=json, quiet=quiet, force=force)
-    results.check()
-    check_request(request)
-    o.check_jobs(jobs)
-    with Stages(quiet=quiet or json) as stages:
-        with stages.stage("read", f"reading {Path(data).name}"):
-            dataset = load_requested(data, target, request.reading)
-        results = results.for_data(dataset.name)
-        record = select_features(dataset, request, stages, jobs)
-        written = results.write(record, dataset, stages)
-        stages.notes(record.data.notes)
-    results.show(record, written)
+    if output is None and not json:
+        output = Path(f"infused-{find_source(data).name}")
+    if output is not None:
+        check_folder(output, force)
+    own = {
+        "lambda1": lambda1,
+        "lambda2": lambda2,
+        "lambda3": lambda3,
+        "formulation": formulation,
+        "fusion": fusion,
+    }
+    chosen = Method.parse(method)
+    parameters = {**chosen.parameters, **o.given_options(own), **_settings(settings or [])}
+    with Watch(quiet=quiet or json) as watch:
+        selection = workflow.select(
+            data,
+            k=o.parse_number(features),
+            method=Method(chosen.id, parameters),
+            transform=transform,
+            seed=seed,
+            n_jobs=jobs,
+            **treatment,
+        )
+        written = (
+            [] if output is None else selection.save(output, force=force, report=report, reduced=reduced)
+        )
+        watch.notes(selection.record.data.notes)
+    if json:
+        terminal.print_json(selection.record.to_json())
+    elif not quiet:
+        show_selection(terminal.results(), selection, written)
+
+
+def _settings(texts: Sequence[str]) -> dict[str, Any]:
+    """--set NAME=VALUE, each as a parameter of the method."""
+    from infused.selectors.method import typed_value
+
+    given = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (name and equals):
+            raise InputError(f"--set {text!r}: give a name and a value, like n_bins=10")
+        if name in o.RENAMED:
+            raise InputError(f"--set {text!r}: use {o.RENAMED[name]} instead")
+        given[name] = typed_value(value)
+    return given
+
+
+def show_selection(console: Console, selection: Selection, written: list[Path]) -> None:
+    """Two sentences, the best features, and where the rest is."""
+    from infused.record.sentences import asked, came_out
+
+    record = selection.record
+    console.print(Text(terminal.printable(asked(record), 10_000)))
+    console.print(Text(terminal.printable(came_out(record), 10_000), "bold"))
+    if record.selected:
+        console.print()
+        console.print(_best_features(record))
+    beyond = len(record.selected) - SHOWN
+    if beyond > 0:
+        where = f"in {written[0]}" if written else "in the record (--json)"
+        console.print(Text(f"... and {beyond:,} more {where}", "dim"), soft_wrap=True)
+    show_files(console, written)
+
+
+def _best_features(record: SelectionRecord) -> Any:
+    sizes = Counter(feature.group for feature in record.selected)
+    columns = ["rank", "feature", "explained alone", "lost without", "group"]
+    table = terminal.plain_table(*columns, right=("rank", "lost without", "group"))
+    for feature in record.selected[:SHOWN]:
+        # A group of one is no news.
+        shared = feature.group is not None and sizes[feature.group] > 1
+        table.add_row(
+            str(feature.rank),
+            Text(terminal.printable(feature.name)),
+            terminal.share(feature.alone),
+            "" if feature.unique is None else f"{feature.unique:.1%}",
+            str(feature.group) if shared else "-",
+        )
+    return table
+
+
+def show_files(console: Console, written: list[Path]) -> None:
+    """Where the results are, and what each is for."""
+    if not written:
+        return
+    widest = max(len(str(path)) for path in written)
+    console.print()
+    for path in written:
+        style = "bold" if path.name == "report.html" else ""
+        line = Text.assemble((f"{path!s:{widest}}", style), (f"  {MEANINGS[path.name]}", "dim"))
+        console.print(line, soft_wrap=True)

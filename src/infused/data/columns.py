@@ -1,32 +1,59 @@
-"""Columns by name or by position, and the names that columns may have."""
+"""Columns by name or by position, the names that they may have, and those that only tell the rows apart."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
-from infused.data.errors import DataError, count, listed, quoted, suggestion
+import numpy as np
 
-__all__ = ["check_unique", "find_column", "find_columns", "numbered", "pixel_names"]
+from infused._runtime.messages import SHOWN, count, listed, suggestion
+from infused._typing import Data, Floats
+from infused.data.errors import DataError
+from infused.exceptions import Setting
+
+__all__ = [
+    "check_unique",
+    "find_column",
+    "find_columns",
+    "leave_out",
+    "named_like_identifier",
+    "no_columns",
+    "numbered",
+    "numeric_identifiers",
+    "pixel_names",
+    "refuse_identifiers",
+]
+
+WORDS = re.compile(r"(?:[A-Z]+(?![a-z])|[A-Z]?[a-z]+)\d*")  # ID1 is a gene
+IDENTIFYING = {
+    *("id", "ids", "idx", "index", "identifier", "uuid", "guid", "serial", "barcode", "unnamed"),
+    *("row", "rowid", "rowname", "rownames", "record", "recordid", "sample", "samples", "sampleid"),
+    *("patient", "patientid", "subject", "subjectid"),
+}
+SHORTEST_RUN = 5  # two or three rows that happen to hold 1, 2, 3 prove nothing
 
 
 def find_column(names: Sequence[str], wanted: str | int, option: str) -> int:
     """The position of a column given by name, or by position (from 0; negative counts from the end).
 
     A text that is no column's name but a whole number is a position, as a command line has only text to give.
+    A number that is no position is a name, as the columns of a data frame may be called 2024 and 2025.
     """
     if isinstance(wanted, str) and wanted in names:
         return names.index(wanted)
     try:
         position = int(wanted)
     except ValueError:
-        raise DataError(
-            f"{option} {quoted(wanted)}: no such column{suggestion(str(wanted), names)}"
-        ) from None
-    if not -len(names) <= position < len(names):
-        last = len(names) - 1
-        raise DataError(f"{option} {position}: there are {count(len(names), 'column')}, 0 to {last}")
-    return position % len(names)
+        hint = suggestion(str(wanted), names)
+        raise DataError(Setting(option, wanted), f": no such column{hint}") from None
+    if -len(names) <= position < len(names):
+        return position % len(names)
+    if str(wanted) in names:
+        return names.index(str(wanted))
+    columns = count(len(names), "column")
+    raise DataError(Setting(option, position), f": there are {columns}, 0 to {len(names) - 1}")
 
 
 def find_columns(names: Sequence[str], wanted: Iterable[str | int], option: str) -> list[int]:
@@ -34,11 +61,22 @@ def find_columns(names: Sequence[str], wanted: Iterable[str | int], option: str)
     return [find_column(names, name, option) for name in wanted]
 
 
-def check_unique(names: Sequence[str], where: str) -> None:
+def leave_out(names: Iterable[str]) -> tuple[str, Setting]:
+    """How to go on without these columns, as parts of a message."""
+    return "leave out with ", Setting("drop", list(names)[:SHOWN])
+
+
+def no_columns(features: Sequence[str], where: str) -> DataError:
+    """The error for features that the data lack."""
+    have = "has" if len(features) == 1 else "have"
+    return DataError(f"{count(len(features), 'feature')} {have} no column in {where}: {listed(features)}")
+
+
+def check_unique(names: Sequence[str], *where: str | Setting) -> None:
     """Raise when two columns have one name."""
     if len(set(names)) < len(names):
-        twice = [name for name, times in Counter(names).items() if times > 1]
-        raise DataError(f"{where} has more than one column named {listed(twice)}; rename all but one of each")
+        twice = listed(name for name, times in Counter(names).items() if times > 1)
+        raise DataError(*where, f" has more than one column named {twice}; rename all but one of each")
 
 
 def numbered(n_features: int, first: int = 0) -> tuple[str, ...]:
@@ -52,3 +90,40 @@ def pixel_names(shape: tuple[int, int], by_columns: bool = False) -> tuple[str, 
     if by_columns:
         return tuple(f"pixel_{row}_{column}" for column in range(columns) for row in range(rows))
     return tuple(f"pixel_{row}_{column}" for row in range(rows) for column in range(columns))
+
+
+def named_like_identifier(name: str) -> bool:
+    """Whether a word of the name says so: ``id``, ``PatientID``, ``sample_no``, ``Unnamed: 0``."""
+    return any(word.lower() in IDENTIFYING for word in WORDS.findall(name))
+
+
+def numeric_identifiers(X: Data, names: Sequence[str], keep: Collection[str]) -> list[str]:
+    """Columns of a dense X with a whole number of its own for every row, by name or because they count."""
+    if not isinstance(X, np.ndarray):
+        return []
+    found = {j for j in _counting(X) if names[j] not in keep}
+    for j, name in enumerate(names):
+        if name not in keep and named_like_identifier(name) and _tells_rows_apart(X[:, j]):
+            found.add(j)
+    return [names[j] for j in sorted(found)]
+
+
+def refuse_identifiers(names: Sequence[str]) -> None:
+    """Raise when there are any: they look like features, and a selector may fall for them."""
+    if names:
+        seem = "looks like an identifier, not like a feature" if len(names) == 1 else "look like identifiers"
+        use = (", or use as it is with ", Setting("keep", list(names)[:SHOWN]))
+        raise DataError(f"{listed(names)} {seem} (every row has its own value): ", *leave_out(names), *use)
+
+
+def _counting(X: Floats) -> list[int]:
+    """Columns that run 0, 1, 2, ... or 1, 2, 3, ...; two rows are enough to rule out nearly all others."""
+    if len(X) < SHORTEST_RUN:
+        return []
+    likely = np.flatnonzero(((X[0] == 0) | (X[0] == 1)) & (X[1] == X[0] + 1))
+    return [int(j) for j in likely if (np.diff(X[:, j]) == 1).all()]
+
+
+def _tells_rows_apart(column: Floats) -> bool:
+    whole = bool(np.isfinite(column).all()) and bool((column == np.floor(column)).all())
+    return whole and len(np.unique(column)) == len(column)

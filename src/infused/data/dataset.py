@@ -8,17 +8,51 @@ from functools import cached_property
 
 import numpy as np
 
-from infused._typing import Array, Data
-from infused.data.content import GridOrder, Task
-from infused.data.errors import DataError, count, listed, quoted
+from infused._runtime.messages import count, listed, quoted
+from infused._typing import Array, Data, TargetKind
+from infused.data.columns import no_columns
+from infused.data.errors import DataError
 from infused.data.fingerprint import fingerprint
+from infused.data.raw import GridOrder
 
-__all__ = ["Dataset"]
+__all__ = ["Dataset", "Features"]
+
+
+@dataclass(frozen=True)
+class Features:
+    """Finite numbers, samples x features, with names."""
+
+    X: Data
+    feature_names: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
     """Samples x features with a target, all finite numbers, every feature with a name of its own.
+
+    Parameters
+    ----------
+    name : str
+        A short name; "data" for data given in Python.
+    X : ndarray or sparse CSR array of shape (n_samples, n_features)
+        The values, float64.
+    y : ndarray of shape (n_samples,) or (n_samples, n_targets)
+        Texts or int64 for classes, float64 for real targets.
+    feature_names : tuple of str
+        One for each column of X.
+    target_name : str
+        What y is called.
+    kind : {"classes", "real"}
+        What the target holds.
+    source : str or None, default=None
+        The path or name that `load_data` was given; None for data given in Python.
+    grid_shape : tuple of int or None, default=None
+        Rows and columns of the picture whose pixels are the features.
+    grid_order : {"rows", "columns"}, default="rows"
+        Whether the features list the pixels row by row or column by column.
+    notes : tuple of str, default=()
+        What was left out, filled or taken for granted, a sentence each.
 
     Examples
     --------
@@ -32,20 +66,14 @@ class Dataset:
 
     name: str
     X: Data
-    """float64, samples x features: an ndarray or a CSR array."""
     y: Array
-    """One value per sample: texts or int64 for classes, float64 for real targets (2-D for several)."""
     feature_names: tuple[str, ...]
     target_name: str
-    task: Task
-    source: str
-    """What `load_data` was given to find them."""
+    kind: TargetKind
+    source: str | None = None
     grid_shape: tuple[int, int] | None = None
-    """Rows and columns of the picture whose pixels are the features."""
     grid_order: GridOrder = "rows"
-    """Whether the features list the pixels row by row or column by column."""
     notes: tuple[str, ...] = ()
-    """What was left out, filled or taken for granted, a sentence each."""
 
     @property
     def n_samples(self) -> int:
@@ -70,7 +98,7 @@ class Dataset:
         size = f"{count(self.n_samples, 'sample')} x {count(self.n_features, 'feature')}"
         if not isinstance(self.X, np.ndarray):
             size += f" (sparse, {self.X.nnz / (self.n_samples * self.n_features):.1%} non-zero)"
-        if self.task == "classification":
+        if self.kind == "classes":
             goal = f"{count(len(np.unique(self.y)), 'class')} in {quoted(self.target_name)}"
         else:
             several = f"{self.y.shape[1]} " if self.y.ndim == 2 else ""
@@ -83,7 +111,15 @@ class Dataset:
     def take(self, features: Iterable[str | int]) -> Dataset:
         """The same samples with these features alone, in the order given.
 
-        By name, by position, or as a mask with one entry for each feature.
+        Parameters
+        ----------
+        features : iterable of str or int, or mask
+            By name, by position, or as a mask with one entry for each feature.
+
+        Returns
+        -------
+        Dataset
+            With all else as it was, but for the grid, which a part of a picture does not have.
         """
         positions = self._positions(list(features))
         names = tuple(self.feature_names[j] for j in positions)
@@ -97,10 +133,7 @@ class Dataset:
         where = {name: j for j, name in enumerate(self.feature_names)}
         absent = [f for f in features if isinstance(f, str) and f not in where]
         if absent:
-            have = "has" if len(absent) == 1 else "have"
-            raise DataError(
-                f"{count(len(absent), 'feature')} {have} no column in {quoted(self.name)}: {listed(absent)}"
-            )
+            raise no_columns(absent, quoted(self.name))
         positions = [where[f] if isinstance(f, str) else int(f) for f in features]
         outside = [j for j in positions if not 0 <= j < self.n_features]
         if outside:

@@ -13,8 +13,10 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import TextIO, cast
 
-from infused.data.content import ReadOptions
-from infused.data.errors import DataError, listed, quoted, reason
+from infused._runtime.messages import listed, quoted, reason
+from infused.data.errors import DataError
+from infused.data.treatment import Treatment
+from infused.exceptions import InputError, Setting
 
 __all__ = ["NUMBER", "Dialect", "codec", "find_dialect", "not_decodable", "ragged_line"]
 
@@ -45,7 +47,7 @@ def codec(encoding: str | None) -> str:
         "".encode(encoding or "utf-8")  # finds out also what is a codec, but not of text
         name = codecs.lookup(encoding or "utf-8").name
     except LookupError:
-        raise DataError(f"--encoding {quoted(encoding)} is not known; utf-8 and latin-1 are") from None
+        raise InputError(Setting("encoding", encoding), " is not known; utf-8 and latin-1 are") from None
     return "utf-8-sig" if name == "utf-8" else name
 
 
@@ -62,28 +64,29 @@ def not_decodable(path: Path, encoding: str | None, error: UnicodeError) -> Data
         marked = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
     return DataError(
         f"{quoted(path)} is not {encoding or 'UTF-8'} text ({reason(error)}): say which encoding it has, "
-        f"for example --encoding {'utf-16' if marked else 'latin-1'}"
+        "for example ",
+        Setting("encoding", "utf-16" if marked else "latin-1"),
     )
 
 
-def find_dialect(path: Path, options: ReadOptions, separator: str | None) -> Dialect:
+def find_dialect(path: Path, treatment: Treatment, separator: str | None) -> Dialect:
     """Look at the first rows; the caller's separator, or the suffix's, goes before what they show."""
-    sample = _sample(path, options.encoding)
+    sample = _sample(path, treatment.encoding)
     if not sample.strip("\r\n\t ,;|\ufeff"):
         raise DataError(f"{quoted(path)} is empty: it has blank lines only")
-    if options.separator is not None:
-        separator = _spelled(options.separator)
+    if treatment.separator is not None:
+        separator = _spelled(treatment.separator)
     separator = separator or _most_likely_separator(sample)
     rows = _rows(sample, separator)
     if not rows:
         raise DataError(f"the first line of {quoted(path)} cannot be cut into values: a quote is open")
-    if options.header:
+    if treatment.header:
         _check_header(path, rows[0])
         names = [name.strip() or f"unnamed_{j}" for j, name in enumerate(rows[0])]
     else:
         names = [f"column_{j}" for j in range(len(rows[0]))]
     longest = max(len(line) for line in islice(io.StringIO(sample), SAMPLE_ROWS + 1))
-    body = rows[1:] if options.header else rows
+    body = rows[1:] if treatment.header else rows
     return Dialect(separator, _decimal(body, separator), tuple(names), longest)
 
 
@@ -137,7 +140,9 @@ def _most_likely_separator(sample: str) -> str:
 def _spelled(separator: str) -> str:
     separator = SPELLED.get(separator.lower(), separator)
     if len(separator) != 1 or separator in "\r\n\"'":
-        raise DataError(f"--separator {quoted(separator)} must be one character, or one of {listed(SPELLED)}")
+        raise InputError(
+            Setting("separator", separator), f" must be one character, or one of {listed(SPELLED)}"
+        )
     return separator
 
 
@@ -155,8 +160,9 @@ def _check_header(path: Path, header: list[str]) -> None:
     numbers = [float(cell) for cell in header if NUMBER.fullmatch(cell)]
     if 2 * len(numbers) >= len(header) and not _could_be_names(numbers):
         raise DataError(
-            f"the first line of {quoted(path)} looks like data, not like names ({listed(header[:3])}): "
-            "use --no-header, or put names above it"
+            f"the first line of {quoted(path)} looks like data, not like names ({listed(header[:3])}): use ",
+            Setting("header", False),
+            ", or put names above it",
         )
 
 

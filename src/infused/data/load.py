@@ -1,171 +1,233 @@
-"""`load_data`: from a file or a name to a `Dataset`."""
+"""`load_data` and `load_features`: from whatever was given to variables that a selector can take."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import fields, replace
-from os import PathLike, fspath
-from pathlib import Path
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from os import PathLike
+from typing import Any, Literal, NamedTuple
 
+from infused._runtime.messages import count, listed, quoted
 from infused._typing import Array
-from infused.data.columns import check_unique, find_column
-from infused.data.content import Content, Matrix, Part, ReadOptions, Table, Task
-from infused.data.dataset import Dataset
-from infused.data.errors import DataError, count, listed, quoted, suggestion
-from infused.data.matrix import as_numbers
-from infused.data.missing import check_impute
-from infused.data.named import available_datasets, find_named, read_named
-from infused.data.prepare import Treatment, prepare_features
-from infused.data.registry import existing_file, format_of
+from infused.data.columns import check_unique, find_column, find_columns, leave_out
+from infused.data.dataset import Dataset, Features
+from infused.data.errors import DataError
+from infused.data.prepare import chosen_features, prepare_features
+from infused.data.raw import Raw, RawMatrix, RawTable, in_numbers
+from infused.data.sources import Source, file_source, find_source
 from infused.data.table import likely_targets
-from infused.data.target import check_task, settle_target, target_from_array, target_from_column
+from infused.data.target import settle_target, target_from_array, target_from_column
+from infused.data.treatment import Treatment
+from infused.exceptions import InputError, Setting
 
-__all__ = ["load_data", "read_source"]
+__all__ = ["load", "load_data", "load_features"]
+
+AS_IT_IS = Treatment()
+READING = {"target", "target_file", "x_key", "y_key", "separator", "encoding", "header"}
 
 
 def load_data(
-    source: str | PathLike[str],
+    source: Any,
     *,
     target: str | int | None = None,
+    target_file: str | PathLike[str] | None = None,
     x_key: str | None = None,
     y_key: str | None = None,
-    target_file: str | PathLike[str] | None = None,
     drop: str | Iterable[str | int] = (),
     keep: str | Iterable[str | int] = (),
-    impute: str | None = None,
+    impute: Literal["mean", "median", "most-frequent", "zero"] | None = None,
     one_hot: bool = False,
     separator: str | None = None,
     encoding: str | None = None,
     header: bool = True,
-    task: Task | None = None,
+    task: Literal["classification", "regression"] | None = None,
+    grid: tuple[int, int] | None = None,
 ) -> Dataset:
-    """Read a file or named data as finite numbers with a target; raise `DataError` on anything doubtful.
+    """Read data as finite numbers with a target; raise `DataError` on anything doubtful.
 
     Parameters
     ----------
-    source : path or name
-        A file, whose suffix tells the format (see `reader_formats`), or one of `available_datasets`.
-    target : str or int, optional
+    source : path, str, data frame, tuple or AnnData
+        A file, whose suffix tells the format (see `reader_formats`); one of `available_datasets`; a pandas,
+        polars or Arrow data frame; a pair ``(X, y)`` of an array, sparse matrix or data frame and its target;
+        or an AnnData object. Data given in Python are not changed.
+    target : str or int or None, default=None
         The column of the target by name or by position (from 0; negative counts from the end), in a table,
-        in the ``obs`` of .h5ad, or in ``target_file`` when that is given.
-    x_key, y_key : str, optional
-        The arrays of .mat and .npz files; by default X and Y, fea and gnd, data and target, and the like.
-        For .h5ad, ``x_key`` is a layer.
-    target_file : path, optional
+        in the ``obs`` of AnnData, or in ``target_file`` when that is given.
+    target_file : path or None, default=None
         A second file with the target, in the same order of samples.
-    drop : names or positions
+    x_key : str or None, default=None
+        The array of the features in .mat and .npz files; by default X, fea, data and the like. For AnnData,
+        a layer.
+    y_key : str or None, default=None
+        The array of the target in .mat and .npz files; by default Y, gnd, target and the like.
+    drop : str or iterable of str or int, default=()
         Columns to leave out.
-    keep : names or positions
-        Columns to use although they look like identifiers or hold whole numbers beyond 2^53.
-    impute : {"mean", "median", "most-frequent", "zero"}, optional
+    keep : str or iterable of str or int, default=()
+        Columns to use although they look like identifiers, are row labels, or hold whole numbers beyond 2^53.
+    impute : {"mean", "median", "most-frequent", "zero"} or None, default=None
         How to fill missing values; without it they are an error.
-    one_hot : bool
+    one_hot : bool, default=False
         Make a 0/1 column ``column=value`` of each value of a text column; without it text is an error.
-    separator, encoding, header
-        For text tables: the character between values (found out by default), the encoding (UTF-8 by
-        default), and whether the first line holds names.
-    task : {"classification", "regression"}, optional
+    separator : str or None, default=None
+        The character between the values of a text table; found out by default.
+    encoding : str or None, default=None
+        Of a text file; UTF-8 by default.
+    header : bool, default=True
+        Whether the first line of a text table holds names.
+    task : {"classification", "regression"} or None, default=None
         By default, texts are classes and fractions are real numbers; whole numbers are classes when there are
         at most 20 different ones or at least 10 samples for each; several target columns are real numbers.
+    grid : tuple of int or None, default=None
+        Rows and columns of the picture whose pixels are the features.
+
+    Returns
+    -------
+    Dataset
+        X, y, the names, and notes on what was done.
+
+    Examples
+    --------
+    >>> from infused.data import load_data
+    >>> load_data("wine")
+    <Dataset wine: 178 samples x 13 features, 3 classes in 'grower'>
+    >>> data = load_data(([[1.5, 2.0], [2.5, 0.5], [0.5, 3.0]], ["x", "y", "x"]))
+    >>> data.feature_names, data.kind
+    (('feature_0', 'feature_1'), 'classes')
     """
-    check_impute(impute)
-    check_task(task)
-    labels = None if target_file is None else Path(target_file).expanduser()
-    part: Part = "both" if labels is None else "features"
-    options = ReadOptions(target, x_key, y_key, separator, encoding, header, part)
-    treatment = Treatment(_several(drop), _several(keep), impute, one_hot)
-    content, name, origin = read_source(source, options, labels)
-    where = quoted(Path(origin))
-    y, target_name, position = _target(content, options, labels, where)
-    features = prepare_features(content, treatment, where, position)
-    _check_lengths(features.X.shape, len(y), target_name, where)
-    y, settled, notes = settle_target(y, target_name, task)
+    options = {name: value for name, value in locals().items() if name != "source"}
+    return load(source, Treatment.make(**options))
+
+
+def load(source: Any, treatment: Treatment) -> Dataset:
+    """`load_data` with its options in one description.
+
+    Parameters
+    ----------
+    source : path, str, data frame, tuple or AnnData
+        As in `load_data`.
+    treatment : Treatment
+        The options.
+
+    Returns
+    -------
+    Dataset
+        X, y, the names, and notes on what was done.
+
+    Examples
+    --------
+    >>> from infused.data import Treatment, load
+    >>> load("digits", Treatment(drop=("pixel_0_0",))).n_features
+    63
+    """
+    found = find_source(source)
+    file = treatment.target_file if "target_file" in found.heeds else None
+    labels = None if file is None else file_source(file)
+    _refuse_ignored(treatment, found, labels)
+    raw = in_numbers(found.read(treatment, "both" if labels is None else "features"), found.where)
+    if labels is not None:
+        target = _target(labels.read(treatment, "target"), treatment, labels.where, alone=True)
+    else:
+        target = _target(raw, treatment, found.where)
+    features = prepare_features(raw, treatment, found.where, target.position)
+    _check_lengths(features.X.shape, len(target.y), target.name, found.where)
+    y, kind, notes = settle_target(target.y, target.name, treatment.task)
     data = Dataset(
-        name,
+        found.name,
         features.X,
         y,
         features.feature_names,
-        target_name,
-        settled,
-        origin,
+        target.name,
+        kind,
+        found.origin,
         notes=(*features.notes, *notes),
     )
-    if isinstance(content, Matrix) and content.X.shape == features.X.shape:
-        return replace(data, grid_shape=content.grid_shape, grid_order=content.grid_order)
-    return data
+    return _with_grid(data, raw, treatment.grid)
 
 
-def read_source(
-    source: str | PathLike[str], options: ReadOptions, labels: Path | None = None
-) -> tuple[Content, str, str]:
-    """The content of a file or of named data, its short name, and what to give to find it again."""
-    known = find_named(fspath(source))
-    if known is not None:
-        if labels is not None:
-            raise DataError(f"{known} comes with its target: leave --target-file out")
-        _check_options(options, frozenset(), known)
-        return _numeric(read_named(known), known), known, known
-    path = Path(source).expanduser()
-    if len(path.parts) == 1 and not path.suffix and not path.exists():
-        names = available_datasets()
-        raise DataError(
-            f"{quoted(source)} is neither a file nor named data"
-            f"{suggestion(fspath(source), names) or '; names are ' + ', '.join(names)}"
-        )
-    entry = format_of(existing_file(path))
-    heeded = entry.options
-    if labels is not None:
-        heeded = (heeded - {"target", "y_key"}) | format_of(existing_file(labels)).options
-    _check_options(options, heeded, f"{path.suffix} files")
-    short = path.name[: -len("".join(path.suffixes[-2:]))] if path.suffix == ".gz" else path.stem
-    return _numeric(entry.read(path, options), quoted(path)), short, str(path)
+def load_features(source: Any, features: Sequence[str], treatment: Treatment = AS_IT_IS) -> Features:
+    """Read these features alone, in this order; a target is not needed, and other columns do not matter.
+
+    A feature ``column=value`` that `load_data` made with ``one_hot`` is made again from its column.
+
+    Parameters
+    ----------
+    source : path, str, data frame, tuple or AnnData
+        As in `load_data`; an array or a sparse matrix alone is taken too.
+    features : sequence of str
+        Their names. One that the data lack raises `DataError`.
+    treatment : Treatment, default=Treatment()
+        How to read the source and how to fill missing values. Its other options, and those that have no
+        meaning for the source, are not heeded: new data may come in another format.
+
+    Returns
+    -------
+    Features
+        X, the names, and notes on what was done.
+
+    Examples
+    --------
+    >>> from infused.data import load_features
+    >>> load_features("digits", ["pixel_3_5", "pixel_2_2"]).X.shape
+    (1797, 2)
+    """
+    found = find_source(source)
+    raw = in_numbers(found.read(treatment, "features"), found.where)
+    return chosen_features(raw, features, treatment, found.where)
 
 
-def _numeric(content: Content, where: str) -> Content:
-    return replace(content, X=as_numbers(content.X, where)) if isinstance(content, Matrix) else content
-
-
-def _several(columns: str | Iterable[str | int]) -> tuple[str | int, ...]:
-    return (columns,) if isinstance(columns, str | int) else tuple(columns)
-
-
-def _check_options(options: ReadOptions, heeded: frozenset[str], what: str) -> None:
+def _refuse_ignored(treatment: Treatment, found: Source, labels: Source | None) -> None:
     """Raise on an option that would be ignored."""
-    for field in fields(ReadOptions):
-        given = getattr(options, field.name) != field.default
-        if given and field.name not in heeded and field.name != "part":
-            option = "--no-header" if field.name == "header" else f"--{field.name.replace('_', '-')}"
-            raise DataError(f"{option} has no meaning for {what}: leave it out")
-
-
-def _target(
-    content: Content, options: ReadOptions, labels: Path | None, where: str
-) -> tuple[Array, str, int | None]:
-    """The target's values and name, and its position when it is one of the content's columns."""
+    heeds = found.heeds
     if labels is not None:
-        alone = replace(options, part="target")
-        y, name, _ = _target(format_of(labels).read(labels, alone), alone, None, quoted(labels))
-        return y, name, None
-    if isinstance(content, Matrix):
-        if content.y is None:
-            raise DataError(f"{where} has no target: give it with --target-file")
-        return target_from_array(content.y, content.target_name), content.target_name, None
-    position = _target_position(content, options, where)
-    name = content.columns.column_names[position]
-    return target_from_column(content.columns.column(position), name), name, position
+        heeds = (heeds - {"target", "y_key"}) | labels.heeds
+    for name, value in treatment.given().items():
+        if name in READING and name not in heeds:
+            raise InputError(Setting(name, value), f" has no meaning for {found.where}: leave it out")
 
 
-def _target_position(table: Table, options: ReadOptions, where: str) -> int:
-    names = table.columns.column_names
+class _Target(NamedTuple):
+    y: Array
+    name: str
+    position: int | None = None
+    """Where it is one of the columns of the features' table."""
+
+
+def _target(raw: Raw, treatment: Treatment, where: str, alone: bool = False) -> _Target:
+    """The target, from its column or from beside the features; ``alone`` in a file of its own."""
+    if isinstance(raw, RawMatrix) and raw.y is None:
+        raise DataError(f"{where} has no target: give a pair (X, y), or a file with ", Setting("target_file"))
+    if isinstance(raw, RawTable) and raw.y is None:
+        position = _target_position(raw.columns, treatment.target, where, alone)
+        name = raw.columns.column_names[position]
+        y = target_from_column(raw.columns.column(position), name)
+        return _Target(y, name, None if alone else position)
+    if isinstance(raw, RawTable):
+        _refuse_target_in(raw.columns.column_names, raw.target_name, treatment)
+    return _Target(target_from_array(raw.y, raw.target_name), raw.target_name)
+
+
+def _target_position(columns: Any, wanted: str | int | None, where: str, alone: bool) -> int:
+    names = columns.column_names
     check_unique(names, where)
-    if options.target is not None:
-        return find_column(names, options.target, "--target")
-    if options.part == "target" and len(names) == 1:
+    if wanted is not None:
+        return find_column(names, wanted, "target")
+    if alone and len(names) == 1:
         return 0
+    likely = listed(likely_targets(columns))
     raise DataError(
-        f"--target is not given: which column of {where} is it? "
-        f"likely ones are {listed(likely_targets(table.columns))}"
+        Setting("target"), f" is not given: which column of {where} is it? likely ones are {likely}"
     )
+
+
+def _refuse_target_in(names: Sequence[str], target: str, treatment: Treatment) -> None:
+    """``(frame, frame["kind"])``: a selector would find its own target."""
+    mentioned = find_columns(names, treatment.drop, "drop") + find_columns(names, treatment.keep, "keep")
+    if target in names and names.index(target) not in mentioned:
+        twice = f"{quoted(target)} is the target and a column of X too: "
+        raise DataError(
+            twice, *leave_out([target]), ", or use it as a feature with ", Setting("keep", [target])
+        )
 
 
 def _check_lengths(shape: tuple[int, int], n_targets: int, name: str, where: str) -> None:
@@ -175,3 +237,17 @@ def _check_lengths(shape: tuple[int, int], n_targets: int, name: str, where: str
             f"X of {where} has {count(shape[0], 'row')}, "
             f"but the target {quoted(name)} has {n_targets:,}{turned}"
         )
+
+
+def _with_grid(data: Dataset, raw: Raw, asked: tuple[int, int] | None) -> Dataset:
+    """With the grid that was asked for, or else the one that came with all of the features."""
+    if isinstance(raw, RawMatrix) and raw.X.shape == data.X.shape:
+        data = replace(data, grid_shape=raw.grid_shape, grid_order=raw.grid_order)
+    if asked is None:
+        return data
+    if asked[0] * asked[1] != data.n_features:
+        raise InputError(
+            Setting("grid", asked),
+            f" has {asked[0] * asked[1]:,} pixels, but {quoted(data.name)} has {data.n_features:,} features",
+        )
+    return replace(data, grid_shape=asked)

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 
-from infused.data.bundled import BUNDLED, read_bundled
-from infused.data.content import Matrix
-from infused.data.errors import DataError, quoted, suggestion
+import numpy as np
+
+from infused._runtime.messages import quoted, suggestion
+from infused.data.errors import DataError
 from infused.data.paper import PAPER, is_present, read_paper
+from infused.data.raw import RawMatrix
 
 __all__ = ["DatasetInfo", "available_datasets", "dataset_info", "find_named", "read_named"]
+
+#: name: (title, samples, features, classes)
+BUNDLED: dict[str, tuple[str, int, int, int | None]] = {
+    "digits": ("handwritten digits, 8 x 8 pixels", 1797, 64, 10),
+    "breast-cancer": ("cell nuclei of breast tumours, Wisconsin", 569, 30, 2),
+    "wine": ("chemical analysis of wines from three growers", 178, 13, 3),
+    "diabetes": ("progression of diabetes after one year", 442, 10, None),
+}
+
+TARGETS = {"digits": "digit", "breast-cancer": "diagnosis", "wine": "grower", "diabetes": "progression"}
 
 
 @dataclass(frozen=True)
@@ -30,17 +42,41 @@ class DatasetInfo:
 
 
 def available_datasets() -> tuple[str, ...]:
-    """The names that `load_data` knows; `dataset_info` tells about each, and whether it is here."""
+    """The names that `load_data` knows; `dataset_info` tells about each, and whether it is here.
+
+    Returns
+    -------
+    tuple of str
+        The sets that come with scikit-learn, then those of the paper.
+
+    Examples
+    --------
+    >>> from infused.data import available_datasets
+    >>> available_datasets()[:4]
+    ('digits', 'breast-cancer', 'wine', 'diabetes')
+    """
     return (*BUNDLED, *PAPER)
 
 
-def find_named(source: str) -> str | None:
-    """The name as it is spelled here, whatever its capitals; None when there is none such."""
-    return next((name for name in available_datasets() if name.casefold() == source.casefold()), None)
-
-
 def dataset_info(name: str) -> DatasetInfo:
-    """Size, origin and presence of named data, without reading them."""
+    """Size, origin and presence of named data, without reading them.
+
+    Parameters
+    ----------
+    name : str
+        One of `available_datasets`, whatever its capitals.
+
+    Returns
+    -------
+    DatasetInfo
+        What is known of them.
+
+    Examples
+    --------
+    >>> from infused.data import dataset_info
+    >>> dataset_info("wine").n_features
+    13
+    """
     known = find_named(name)
     if known is None:
         raise DataError(f"no data are named {quoted(name)}{suggestion(name, available_datasets())}")
@@ -51,7 +87,21 @@ def dataset_info(name: str) -> DatasetInfo:
     return DatasetInfo(known, *size, entry.collection, is_present(known))
 
 
-def read_named(name: str) -> Matrix:
+def find_named(source: str) -> str | None:
+    """The name as it is spelled here, whatever its capitals; None when there is none such."""
+    return next((name for name in available_datasets() if name.casefold() == source.casefold()), None)
+
+
+def read_named(name: str) -> RawMatrix:
     """The data of a name that `find_named` returned."""
-    read: Callable[[str], Matrix] = read_bundled if name in BUNDLED else read_paper
-    return read(name)
+    return _read_bundled(name) if name in BUNDLED else read_paper(name)
+
+
+def _read_bundled(name: str) -> RawMatrix:
+    """X, y and the names; classes go by their names where they have any."""
+    bunch = getattr(import_module("sklearn.datasets"), f"load_{name.replace('-', '_')}")()
+    y = bunch.target
+    if name in ("breast-cancer", "wine"):
+        y = np.asarray(bunch.target_names)[y]
+    names = tuple(str(feature) for feature in bunch.feature_names)
+    return RawMatrix(bunch.data, y, TARGETS[name], names, (8, 8) if name == "digits" else None)

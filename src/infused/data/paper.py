@@ -8,9 +8,11 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from infused._runtime.messages import quoted
 from infused.data.columns import pixel_names
-from infused.data.content import GridOrder, Matrix, ReadOptions
-from infused.data.errors import DataError, quoted
+from infused.data.errors import DataError
+from infused.data.raw import GridOrder, RawMatrix
+from infused.data.treatment import Treatment
 
 __all__ = ["PAPER", "PaperSet", "data_folder", "is_present", "paper_file", "read_paper"]
 
@@ -94,7 +96,7 @@ def is_present(name: str) -> bool:
     return paper_file(name).is_file()
 
 
-def read_paper(name: str) -> Matrix:
+def read_paper(name: str) -> RawMatrix:
     """One of the eight, the very file that published figures were computed on; word counts come sparse."""
     entry, path = PAPER[name], paper_file(name)
     if not path.is_file():
@@ -112,12 +114,12 @@ def read_paper(name: str) -> Matrix:
     return _read(path, entry)
 
 
-def _read(path: Path, entry: PaperSet) -> Matrix:
+def _read(path: Path, entry: PaperSet) -> RawMatrix:
     from scipy import sparse
 
-    from infused.data.readers.matlab import read_mat
+    from infused.data.readers.arrays import read_mat
 
-    stored = read_mat(path, ReadOptions())
+    stored = read_mat(path, Treatment(), "both")
     names = None if entry.grid_shape is None else pixel_names(entry.grid_shape, entry.grid_order == "columns")
     X = sparse.csr_array(stored.X) if entry.sparse else stored.X
-    return Matrix(X, stored.y, names, "class", entry.grid_shape, entry.grid_order)
+    return RawMatrix(X, stored.y, "class", names, entry.grid_shape, entry.grid_order)

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from numbers import Real
+from typing import Any
 
 import numpy as np
 
-from infused._typing import Array
-from infused.data.content import Task
-from infused.data.errors import DataError, count, listed, quoted
+from infused._runtime.messages import count, listed, quoted
+from infused._typing import Array, TargetKind
+from infused.data.errors import DataError
+from infused.data.raw import as_array
 from infused.data.table import column_kind, plain
+from infused.exceptions import Setting
 
-__all__ = ["check_task", "settle_target", "target_from_array", "target_from_column"]
+__all__ = ["settle_target", "target_from_array", "target_from_column"]
 
+KINDS: dict[str | None, TargetKind] = {"classification": "classes", "regression": "real"}
 FEW_VALUES = 20
 SAMPLES_PER_CLASS = 10
-
-
-def check_task(task: str | None) -> None:
-    """Raise unless it is a task."""
-    if task is not None and task not in get_args(Task):
-        raise DataError(f"--task {quoted(task)} is not one of {', '.join(get_args(Task))}")
 
 
 def target_from_column(column: Any, name: str) -> Array:
@@ -29,7 +27,7 @@ def target_from_column(column: Any, name: str) -> Array:
 
     kind = column_kind(column.type)
     if kind not in ("number", "text"):
-        words = {"date": "dates or times", "nested": "lists or records"}
+        words = {"date": "dates or times", "objects": "lists, records or other objects"}
         what = words.get(kind, "bytes that are no UTF-8 text")
         raise DataError(f"the target {quoted(name)} holds {what}; it must hold classes or numbers")
     column = plain(column)
@@ -44,9 +42,9 @@ def target_from_column(column: Any, name: str) -> Array:
     return np.asarray(column.to_numpy())
 
 
-def target_from_array(values: Array, name: str) -> Array:
-    """The values of a stored array; one of shape (samples, 1) or (1, samples) is one target."""
-    y = np.asarray(values)
+def target_from_array(values: Any, name: str) -> Array:
+    """The values of an array; one of shape (samples, 1) or (1, samples) is one target."""
+    y = as_array(values, f"the target {quoted(name)}")
     if y.ndim == 2 and 1 in y.shape:
         y = y.ravel()
     if y.ndim not in (1, 2):
@@ -54,43 +52,44 @@ def target_from_array(values: Array, name: str) -> Array:
             f"the target {quoted(name)} has the shape {y.shape}; it must have one value per sample"
         )
     if y.dtype.kind == "O":
-        y = np.array([_text(value, name) for value in y.ravel()], dtype=np.str_).reshape(y.shape)
+        y = _unwrapped(y, name)
     if y.dtype.kind == "S":
         y = _decoded(y, name)
     if y.dtype.kind == "U":
         y = np.char.strip(y)
-        _refuse_missing(y == "" if y.ndim == 1 else (y == "").any(axis=1), name)
+        _refuse_missing(np.equal(y, ""), name)
         return y
     if y.dtype.kind not in "biuf":
         what = "complex numbers" if y.dtype.kind == "c" else f"values of type {y.dtype}"
         raise DataError(f"the target {quoted(name)} holds {what}; it must hold classes or numbers")
-    _refuse_missing(np.isnan(y) if y.ndim == 1 else np.isnan(y).any(axis=1), name)
+    _refuse_missing(np.isnan(y), name)
     return y.astype(np.int64) if y.dtype.kind == "b" else y
 
 
-def settle_target(y: Array, name: str, task: str | None) -> tuple[Array, Task, list[str]]:
-    """y with one type for its kind (text, int64, float64), the task, and notes.
+def settle_target(y: Array, name: str, task: str | None) -> tuple[Array, TargetKind, list[str]]:
+    """y with one type for what it holds (text, int64, float64), what that is, and notes.
 
     The rule, where ``task`` does not say: texts are classes; fractions are real numbers; whole numbers are
     classes when there are at most 20 different ones, or at least 10 samples for each; several columns are
     real targets.
     """
     if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise DataError(f"the target {quoted(name)} holds infinite values; replace them in the file")
-    if y.ndim == 2 or task == "regression":
-        return _real(y, name, task), "regression", []
+        raise DataError(f"the target {quoted(name)} holds infinite values; replace them")
+    asked = KINDS.get(task)
+    if y.ndim == 2 or asked == "real":
+        return _real(y, name, asked), "real", []
     whole = y.dtype.kind in "iu" or (y.dtype.kind == "f" and bool((y == np.floor(y)).all()))
     values, times = np.unique(y, return_counts=True)
     few = len(values) <= FEW_VALUES or len(y) >= SAMPLES_PER_CLASS * len(values)
-    if task is None and y.dtype.kind != "U" and not (whole and few):
-        return _real(y, name, task), "regression", []
+    if asked is None and y.dtype.kind != "U" and not (whole and few):
+        return _real(y, name, asked), "real", []
     _check_classes(y, values, name)
     notes = _class_notes(values, times, name)
-    if task is None and y.dtype.kind != "U" and len(values) > FEW_VALUES:
+    if asked is None and y.dtype.kind != "U" and len(values) > FEW_VALUES:
         notes.append(
             f"the {len(values)} whole numbers of {quoted(name)} were taken as classes, not as measured"
         )
-    return _labels(y, whole), "classification", notes
+    return _labels(y, whole), "classes", notes
 
 
 def _labels(y: Array, whole: bool) -> Array:
@@ -107,29 +106,40 @@ def _decoded(y: Array, name: str) -> Array:
         raise DataError(f"the target {quoted(name)} holds bytes that are no UTF-8 text") from error
 
 
+def _unwrapped(y: Array, name: str) -> Array:
+    """Numbers or texts from an array of objects."""
+    values = y.ravel().tolist()
+    numeric = all(isinstance(value, Real) for value in values)
+    return np.array(values if numeric else [_text(value, name) for value in values]).reshape(y.shape)
+
+
 def _text(value: Any, name: str) -> str:
-    """A cell of a MATLAB cell array, which is an array of one text."""
+    """A text, empty where it is missing; a cell of a MATLAB cell array is an array of one text."""
     inner = np.asarray(value)
     if inner.dtype.kind in "US" and inner.size == 1:
         return str(inner.ravel()[0])
+    if value is None or (isinstance(value, float) and np.isnan(value)):
+        return ""
     raise DataError(f"the target {quoted(name)} is an array of objects; it must hold texts or numbers")
 
 
 def _refuse_missing(missing: Array, name: str) -> None:
-    if missing.any():
-        first = int(np.argmax(missing)) + 1
+    rows = np.flatnonzero(missing if missing.ndim == 1 else missing.any(axis=1))
+    if len(rows):
         raise DataError(
-            f"the target {quoted(name)} misses {count(int(missing.sum()), 'value')}, "
-            f"the first in row {first:,}: remove those rows"
+            f"the target {quoted(name)} misses {count(len(rows), 'value')}, "
+            f"the first in row {rows[0] + 1:,}: remove those rows"
         )
 
 
-def _real(y: Array, name: str, task: str | None) -> Array:
+def _real(y: Array, name: str, asked: TargetKind | None) -> Array:
     if y.dtype.kind == "U":
         raise DataError(
-            f"the target {quoted(name)} holds text ({quoted(y.flat[0])}), so it cannot be a regression"
+            f"the target {quoted(name)} holds text ({quoted(y.flat[0])}), so ",
+            Setting("task", "regression"),
+            " cannot be",
         )
-    if task == "classification":
+    if asked == "classes":
         raise DataError(f"the target {quoted(name)} has {y.shape[1]} columns; classes take one")
     y = y.astype(np.float64)
     if (y == y[0]).all():
@@ -146,10 +156,11 @@ def _check_classes(y: Array, values: Array, name: str) -> None:
     if len(values) < 2:
         raise DataError(f"the target {quoted(name)} has one class only ({quoted(values[0])}); two are needed")
     if len(values) == len(y):
-        measured = "" if y.dtype.kind == "U" else ", or use --task regression"
+        measured = () if y.dtype.kind == "U" else (", or use ", Setting("task", "regression"))
         raise DataError(
             f"the target {quoted(name)} has a class of its own for each of the {len(y):,} rows: "
-            f"give another column{measured}"
+            "give another column",
+            *measured,
         )
 
 

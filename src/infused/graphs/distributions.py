@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from infused._kernels.class_means import dense_classes, sparse_classes
-from infused._kernels.steady_state import dense_features, sparse_features
+from infused import _kernels
 from infused._runtime.memory import memory_budget, require
+from infused._runtime.messages import check_choice
 from infused._runtime.progress import ProgressCallback, Stage
 from infused._runtime.threads import Workers, spans, workers
 from infused._typing import Data, Floats
@@ -24,7 +24,7 @@ from infused.graphs.storage import (
     SparseDistributions,
     TargetDistributions,
 )
-from infused.graphs.validation import Graph, Target, check_choice, check_data, class_codes, resolve_target
+from infused.graphs.validation import GRAPHS, Graph, Target, check_data, class_codes, resolve_target
 
 __all__ = ["feature_distributions", "feature_graphs", "target_distributions", "target_graphs"]
 
@@ -48,15 +48,15 @@ def feature_distributions(
 
     Parameters
     ----------
-    X : array, sparse matrix or data frame of shape (n_samples, n_features)
-        Finite numbers. Sparse input is not made dense.
-    graph : {"kernel", "euclidean"}
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        Finite numbers. Sparse input is not made dense on the way.
+    graph : {"kernel", "euclidean"}, default="kernel"
         Compare samples by the kernel K above (the paper's Eq. 1) or by the distance A itself.
-    n_jobs : int
+    n_jobs : int or None, default=-1
         Threads over features, as in joblib; -1 for every core.
-    memory_budget : int or str, optional
-        Bytes (or like ``"4GB"``) that the result may take; by default half of the free memory.
-    progress : callable, optional
+    memory_budget : int, float, str or None, default=None
+        Bytes (or like ``"4GB"``) that the result may take; None for half of the free memory.
+    progress : callable or None, default=None
         Called as ``progress(fraction, message)``; return False to cancel.
 
     Returns
@@ -64,6 +64,17 @@ def feature_distributions(
     ndarray of shape (n_samples, n_features)
         Columns sum to one. A constant feature has the uniform distribution; equal values have equal shares,
         to the last bit.
+
+    See Also
+    --------
+    target_distributions : The same for the target graphs.
+    FeatureGraph : One feature's graph, with its adjacency.
+    structural_information : What the distributions are made for.
+
+    References
+    ----------
+    L. Bai, L. Cui, Y. Wang, P. S. Yu, E. R. Hancock, "Fused Lasso for Feature Selection using Structural
+    Information".
 
     Examples
     --------
@@ -91,23 +102,46 @@ def target_distributions(
 ) -> Floats:
     r"""Distribution of each feature's target graph.
 
-    With classes, the entry :math:`f_{ia}` becomes the mean of feature i over the class of sample a, and the
-    graph of those means is built as in :func:`feature_distributions`. With a real-valued target the graph is
-    that of y itself, the same for every feature.
+    .. math::
+
+        p_a = \frac{d_a}{\sum_b d_b}, \quad d_a = \sum_b K_{ab}, \quad
+        K_{ab} = \frac{\langle A_a, A_b \rangle}{|A_a| |A_b|}, \quad A_{ab} = |m_a - m_b|
+
+    With classes, :math:`m_a` is the mean of the feature over the class of sample a. With a real-valued target
+    :math:`m_a = y_a`, the same for every feature.
 
     Parameters
     ----------
-    X, graph, n_jobs, memory_budget, progress
-        As in :func:`feature_distributions`.
-    y : array of shape (n_samples,)
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        Finite numbers. Sparse input is not made dense on the way.
+    y : array-like of shape (n_samples,)
         Class labels of any kind, or real values.
-    target : {"auto", "classes", "real"}
+    graph : {"kernel", "euclidean"}, default="kernel"
+        Compare samples by the kernel K above (the paper's Eq. 1) or by the distance A itself.
+    target : {"auto", "classes", "real"}, default="auto"
         How to read y; "auto" takes fractional numbers as real values and everything else as classes.
+    n_jobs : int or None, default=-1
+        Threads over features, as in joblib; -1 for every core.
+    memory_budget : int, float, str or None, default=None
+        Bytes (or like ``"4GB"``) that the result may take; None for half of the free memory.
+    progress : callable or None, default=None
+        Called as ``progress(fraction, message)``; return False to cancel.
 
     Returns
     -------
     ndarray of shape (n_samples, n_features)
         Columns sum to one. Class means that differ by no more than rounding count as equal.
+
+    See Also
+    --------
+    feature_distributions : The same for the features' own graphs.
+    FeatureGraph.of_target : One target graph, with its adjacency.
+    structural_information : What the distributions are made for.
+
+    References
+    ----------
+    L. Bai, L. Cui, Y. Wang, P. S. Yu, E. R. Hancock, "Fused Lasso for Feature Selection using Structural
+    Information".
 
     Examples
     --------
@@ -129,12 +163,13 @@ def feature_graphs(
     X: Data, graph: Graph, work: Workers, stage: Stage, *, mass: float
 ) -> FeatureDistributions:
     """Feature distributions of checked data, each of total ``mass``; sparse data stays sparse."""
-    check_choice("graph", graph, ("kernel", "euclidean"))
+    check_choice("graph", graph, GRAPHS)
     kernel = graph == "kernel"
     n_samples, n_features = X.shape
     if sp.issparse(X):
         return _sparse_feature_graphs(X, kernel, work, stage, mass)
     out = np.empty((n_features, n_samples))
+    dense_features = _kernels.dense_features
 
     def compute(features: slice) -> int:
         F = np.ascontiguousarray(X[:, features].T, dtype=np.float64)
@@ -152,6 +187,7 @@ def _sparse_feature_graphs(
     n_samples, n_features = X.shape
     indptr = X.indptr.astype(np.int64)
     base, values = np.empty(n_features), np.empty(X.nnz)
+    sparse_features = _kernels.sparse_features
 
     def compute(features: slice) -> int:
         bounds = indptr[features.start : features.stop + 1]
@@ -170,19 +206,20 @@ def target_graphs(
     X: Data, y: Any, graph: Graph, target: Target, work: Workers, stage: Stage, *, mass: float
 ) -> TargetDistributions:
     """Target distributions of checked data, each of total ``mass``."""
-    check_choice("graph", graph, ("kernel", "euclidean"))
-    y, classes = resolve_target(X, y, target)
+    check_choice("graph", graph, GRAPHS)
+    y, kind = resolve_target(X, y, target)
     kernel = graph == "kernel"
     n_samples, n_features = X.shape
-    if not classes:
+    if kind == "real":
         F = y.reshape(1, -1)
         out = np.empty_like(F)
-        dense_features(F, np.argsort(F, axis=1), kernel, mass, out)
+        _kernels.dense_features(F, np.argsort(F, axis=1), kernel, mass, out)
         stage.advance(n_features)
         return TargetDistributions(out, np.arange(n_samples, dtype=np.int64))
     codes, counts = class_codes(y)
     out = np.empty((n_features, len(counts)))
     entry_codes = codes[X.indices] if sp.issparse(X) else codes
+    dense_classes, sparse_classes = _kernels.dense_classes, _kernels.sparse_classes
 
     def compute(features: slice) -> int:
         if sp.issparse(X):

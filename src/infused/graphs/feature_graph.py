@@ -9,9 +9,11 @@ import numpy as np
 from scipy.special import entr
 
 from infused._runtime.memory import memory_budget, require
+from infused._runtime.messages import check_choice
 from infused._typing import Array, Floats
+from infused.exceptions import InputError
 from infused.graphs.distributions import feature_distributions
-from infused.graphs.validation import Graph, Target, check_choice, check_data, class_codes, resolve_target
+from infused.graphs.validation import GRAPHS, Graph, Target, check_data, class_codes, resolve_target
 
 if TYPE_CHECKING:
     import networkx
@@ -26,14 +28,39 @@ class FeatureGraph:
 
         A_{ab} = |f_a - f_b|, \qquad K_{ab} = \frac{\langle A_a, A_b \rangle}{|A_a| |A_b|}
 
+    This is for looking at one graph. For the distributions of many, :func:`feature_distributions` needs no
+    matrix.
+
     Parameters
     ----------
-    f : array of shape (n_samples,)
+    f : array-like of shape (n_samples,)
         The feature.
-    graph : {"kernel", "euclidean"}
+    graph : {"kernel", "euclidean"}, default="kernel"
         Edges weighted by K (the paper's Eq. 1) or by A.
-    memory_budget : int or str, optional
-        Limit for the M x M adjacency, which is only made when asked for.
+    memory_budget : int, float, str or None, default=None
+        Bytes (or like ``"4GB"``) that the adjacency may take, which is only made when asked for; None for
+        half of the free memory.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_samples,)
+        The feature.
+    graph : str
+        The kind of graph.
+    memory_budget : int, float, str or None
+        The budget, as given.
+    n_samples : int
+        The number of vertices.
+
+    See Also
+    --------
+    feature_distributions : Distributions of the graphs of many features.
+    target_distributions : Distributions of their target graphs.
+
+    References
+    ----------
+    L. Bai, L. Cui, Y. Wang, P. S. Yu, E. R. Hancock, "Fused Lasso for Feature Selection using Structural
+    Information".
 
     Examples
     --------
@@ -48,20 +75,58 @@ class FeatureGraph:
     """
 
     def __init__(self, f: Any, *, graph: Graph = "kernel", memory_budget: int | float | str | None = None):
-        check_choice("graph", graph, ("kernel", "euclidean"))
+        check_choice("graph", graph, GRAPHS)
         f = np.asarray(f)
         if f.ndim != 1:
-            raise ValueError(f"f must be one feature, a vector of samples; got an array of shape {f.shape}.")
+            raise InputError(f"f must be one feature, a vector of samples; got an array of shape {f.shape}.")
         self.values: Floats = np.asarray(check_data(f.reshape(-1, 1)), dtype=np.float64).ravel()
         self.graph = graph
         self.memory_budget = memory_budget
 
     @classmethod
-    def of_target(cls, f: Any, y: Any, *, target: Target = "auto", **options: Any) -> FeatureGraph:
-        """The target graph of feature f: the graph of its class means, or of y itself when y is real."""
+    def of_target(
+        cls,
+        f: Any,
+        y: Any,
+        *,
+        target: Target = "auto",
+        graph: Graph = "kernel",
+        memory_budget: int | float | str | None = None,
+    ) -> FeatureGraph:
+        """Target graph of a feature: the graph of its class means, or of y itself when y is real.
+
+        Parameters
+        ----------
+        f : array-like of shape (n_samples,)
+            The feature.
+        y : array-like of shape (n_samples,)
+            Class labels of any kind, or real values.
+        target : {"auto", "classes", "real"}, default="auto"
+            How to read y; "auto" takes fractional numbers as real values and everything else as classes.
+        graph : {"kernel", "euclidean"}, default="kernel"
+            The kind of graph, as of the class.
+        memory_budget : int, float, str or None, default=None
+            Bytes that the adjacency may take, as of the class.
+
+        Returns
+        -------
+        FeatureGraph
+            A graph with the same vertices.
+
+        See Also
+        --------
+        target_distributions : Distributions of many target graphs.
+
+        Examples
+        --------
+        >>> from infused import FeatureGraph
+        >>> FeatureGraph.of_target([0.0, 2.0, 4.0, 4.0], ["a", "a", "b", "b"]).values
+        array([1., 1., 4., 4.])
+        """
+        options: dict[str, Any] = {"graph": graph, "memory_budget": memory_budget}
         source = cls(f, **options)
-        y, classes = resolve_target(source.values, y, target)
-        if not classes:
+        y, kind = resolve_target(source.values, y, target)
+        if kind == "real":
             return cls(y, **options)
         return cls(_class_means(source.values, y), **options)
 
@@ -71,11 +136,48 @@ class FeatureGraph:
         return len(self.values)
 
     def distances(self) -> Floats:
-        """The Euclidean adjacency A, M x M."""
+        """Euclidean adjacency A, whatever the kind of graph.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_samples)
+            The distances of all pairs of samples.
+
+        See Also
+        --------
+        adjacency : The adjacency of the chosen graph.
+
+        Examples
+        --------
+        >>> from infused import FeatureGraph
+        >>> FeatureGraph([0.0, 1.0, 3.0]).distances()
+        array([[0., 1., 3.],
+               [1., 0., 2.],
+               [3., 2., 0.]])
+        """
         return self._distances(1.0)
 
     def adjacency(self) -> Floats:
-        """The adjacency of the chosen graph, M x M; a constant feature relates all samples alike."""
+        """Adjacency of the chosen graph; a constant feature relates all samples alike.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_samples)
+            K or A, symmetric.
+
+        See Also
+        --------
+        distances : The Euclidean adjacency.
+        distribution : What is made of it, without the matrix.
+
+        Examples
+        --------
+        >>> from infused import FeatureGraph
+        >>> FeatureGraph([0.0, 1.0, 3.0]).adjacency().round(3)
+        array([[1.   , 0.849, 0.175],
+               [0.849, 1.   , 0.372],
+               [0.175, 0.372, 1.   ]])
+        """
         if self.graph == "euclidean":
             return self._distances(1.0)
         A = self._distances(0.25)  # differences of the largest doubles would overflow
@@ -88,15 +190,64 @@ class FeatureGraph:
         return np.minimum(K, 1.0)
 
     def distribution(self) -> Floats:
-        """Steady state of the random walk on the graph, without the adjacency."""
+        """Steady state of the random walk on the graph, without the adjacency.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Positive shares with sum one.
+
+        See Also
+        --------
+        feature_distributions : The same for many features.
+        entropy : Its entropy.
+
+        Examples
+        --------
+        >>> from infused import FeatureGraph
+        >>> FeatureGraph([0.0, 1.0, 1.0]).distribution()
+        array([0.2, 0.4, 0.4])
+        """
         return feature_distributions(self.values[:, None], graph=self.graph, n_jobs=1)[:, 0]
 
     def entropy(self) -> float:
-        """Shannon entropy of the distribution, in nats."""
+        """Shannon entropy of the distribution, in nats.
+
+        Returns
+        -------
+        float
+            From 0 to the logarithm of the number of samples, which a constant feature has.
+
+        See Also
+        --------
+        distribution : The distribution itself.
+
+        Examples
+        --------
+        >>> from infused import FeatureGraph
+        >>> round(FeatureGraph([0.0, 1.0, 1.0]).entropy(), 4)
+        1.0549
+        """
         return float(entr(self.distribution()).sum())
 
     def to_networkx(self) -> networkx.Graph:
-        """The graph for networkx: vertices carry ``value`` and ``share``, edges carry ``weight``."""
+        """Graph for networkx: vertices carry ``value`` and ``share``, edges carry ``weight``.
+
+        Returns
+        -------
+        networkx.Graph
+            The graph without loops; networkx must be installed.
+
+        See Also
+        --------
+        adjacency : The same as a matrix.
+
+        Examples
+        --------
+        >>> from infused import FeatureGraph
+        >>> FeatureGraph([0.0, 1.0, 1.0]).to_networkx().number_of_edges()
+        1
+        """
         import networkx as nx
 
         adjacency = self.adjacency()

@@ -102,7 +102,7 @@ class TargetDistributions:
         """Whether every feature has the same target graph."""
         return len(self.values) == 1
 
-    def of(self, features: slice | Ints) -> Floats:
+    def rows(self, features: slice | Ints) -> Floats:
         """Rows of some features; the one row there is, when shared."""
         return self.values if self.shared else self.values[features]
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
-from infused._typing import Array, Data, Floats, Ints
+from infused._runtime.messages import check_choice
+from infused._typing import Array, Data, Floats, Ints, TargetKind
+from infused.exceptions import InputError
 
 __all__ = [
+    "GRAPHS",
     "SUM_TOLERANCE",
     "Graph",
     "Target",
-    "check_choice",
     "check_data",
     "check_distributions",
     "class_codes",
@@ -28,12 +30,13 @@ MOSTLY_ZERO = 0.75
 
 Graph: TypeAlias = Literal["kernel", "euclidean"]
 Target: TypeAlias = Literal["auto", "classes", "real"]
+GRAPHS, TARGETS = get_args(Graph), get_args(Target)
 
 
 def check_data(X: Any) -> Data:
     """X as a finite dense array of numbers, or as CSC without duplicates when it came sparse."""
     if getattr(getattr(X, "dtype", None), "kind", None) == "O":
-        raise ValueError("X has dtype object; numbers are needed: convert it with X.astype(float).")
+        raise InputError("X has dtype object; numbers are needed: convert it with X.astype(float).")
     with np.errstate(over="ignore", invalid="ignore"):  # it looks for NaN in a sum, which may overflow
         X = check_array(X, accept_sparse="csc", dtype="numeric", ensure_min_samples=2, input_name="X")
     if not sp.issparse(X):
@@ -43,29 +46,22 @@ def check_data(X: Any) -> Data:
     return X
 
 
-def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    """Raise unless ``value`` is one of the choices."""
-    if value not in choices:
-        listed = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be one of {listed}, got {value!r}.")
-
-
-def resolve_target(X: Any, y: Any, target: Target) -> tuple[Array, bool]:
-    """y as a vector beside X, and whether its values are classes."""
-    check_choice("target", target, ("auto", "classes", "real"))
+def resolve_target(X: Any, y: Any, target: Target) -> tuple[Array, TargetKind]:
+    """y as a vector beside X, and what it holds."""
+    check_choice("target", target, TARGETS)
     y = column_or_1d(y, warn=False)
     if y.dtype.kind in "fc":
         y = check_array(y, ensure_2d=False, dtype="numeric", input_name="y")
     check_consistent_length(X, y)
     _check_comparable(y)
     if target == "auto":
-        kind = type_of_target(y, input_name="y")
-        if kind not in ("binary", "multiclass", "continuous"):
-            raise ValueError(f"y must hold one class label or one number per sample, but it is {kind!r}.")
-        target = "real" if kind == "continuous" else "classes"
+        found = type_of_target(y, input_name="y")
+        if found not in ("binary", "multiclass", "continuous"):
+            raise InputError(f"y must hold one class label or one number per sample, but it is {found!r}.")
+        target = "real" if found == "continuous" else "classes"
     if target == "real":
-        return check_array(y, ensure_2d=False, dtype=np.float64, input_name="y"), False
-    return y, True
+        return check_array(y, ensure_2d=False, dtype=np.float64, input_name="y"), "real"
+    return y, "classes"
 
 
 def _check_comparable(y: Array) -> None:
@@ -73,29 +69,29 @@ def _check_comparable(y: Array) -> None:
         try:
             np.sort(y)
         except TypeError:
-            raise ValueError("y mixes values that cannot be compared, such as text and None.") from None
+            raise InputError("y mixes values that cannot be compared, such as text and None.") from None
 
 
 def class_codes(y: Array) -> tuple[Ints, Floats]:
     """The class of each sample as 0 .. C-1, and the number of samples of each class."""
     classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
     if len(classes) < 2:
-        raise ValueError(f"The number of classes in y has to be greater than one; got {len(classes)} class.")
+        raise InputError(f"The number of classes in y has to be greater than one; got {len(classes)} class.")
     return codes.ravel().astype(np.int64), counts.astype(np.float64)
 
 
 def check_distributions(P: Any, name: str) -> Floats:
     """Samples x features to features x samples, each row scaled to mean one."""
     if sp.issparse(P):
-        raise ValueError(f"{name} must be dense: a distribution has no zeros to leave out. See from_data.")
+        raise InputError(f"{name} must be dense: a distribution has no zeros to leave out. See from_data.")
     P = check_data(P)
     values: Floats = np.array(np.asarray(P).T, dtype=np.float64, order="C")
     if (values < 0).any():
-        raise ValueError(f"{name} has negative entries; its columns must be distributions.")
+        raise InputError(f"{name} has negative entries; its columns must be distributions.")
     sums = values.sum(axis=1)
     if (np.abs(sums - 1) > SUM_TOLERANCE).any():
         worst = int(np.argmax(np.abs(sums - 1)))
-        raise ValueError(f"Column {worst} of {name} sums to {sums[worst]:.6g}, not to one.")
+        raise InputError(f"Column {worst} of {name} sums to {sums[worst]:.6g}, not to one.")
     values *= values.shape[1] / sums[:, None]
     return values
 

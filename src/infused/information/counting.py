@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from infused._kernels.contingency import BITS, entry_sums, pack_dense, pack_sparse, plane_sums
+from infused import _kernels
 from infused._runtime.threads import Workers, spans
 from infused._typing import Array, Ints
 from infused.information.discrete import Codes, DenseCodes, SparseCodes
@@ -30,7 +30,7 @@ class Counter(Protocol):
     def features(self) -> Ints:
         """The features that are counted, in increasing order."""
 
-    def of(self, features: Ints) -> Counter:
+    def restricted(self, features: Ints) -> Counter:
         """The counter of some of the features."""
 
     def with_target(self) -> tuple[Ints, Ints]:
@@ -81,6 +81,7 @@ class PlaneCounter:
         planes = np.empty((words[-1], starts[-1]), np.uint64)
         margins = np.empty((len(sizes), starts[-1]), np.uint32)
         order = np.argsort(y, kind="stable")
+        pack_dense, pack_sparse = _kernels.pack_dense, _kernels.pack_sparse
 
         def run(span: slice) -> None:
             where = (order, words, sizes, starts[span.start : span.stop + 1], planes, margins)
@@ -94,7 +95,7 @@ class PlaneCounter:
         totals = margins.sum(axis=0, keepdims=True, dtype=np.uint32)
         return cls(np.arange(len(codes.n_codes)), starts, planes, words, margins, totals, table)
 
-    def of(self, features: Ints) -> PlaneCounter:
+    def restricted(self, features: Ints) -> PlaneCounter:
         """The counter of some of the features."""
         kept = np.isin(self.features, features)
         n_planes = np.diff(self.starts)
@@ -127,6 +128,7 @@ class PlaneCounter:
         selected = np.ascontiguousarray(self.planes[:, self.starts[place] : self.starts[place + 1]].T)
         starts = self.starts[first:]
         joint, pair = np.empty((2, len(starts) - 1), np.int64)
+        plane_sums = _kernels.plane_sums
 
         def run(span: slice) -> None:
             own = starts[span.start : span.stop + 1]
@@ -151,7 +153,7 @@ class EntryCounter:
         sparse = SparseCodes.from_dense(codes) if isinstance(codes, DenseCodes) else codes
         return cls(np.arange(len(codes.n_codes)), sparse, y, table)
 
-    def of(self, features: Ints) -> EntryCounter:
+    def restricted(self, features: Ints) -> EntryCounter:
         """The counter of some of the features."""
         return EntryCounter(np.sort(features), self.codes, self.y, self.table)
 
@@ -175,6 +177,7 @@ class EntryCounter:
         cells = (np.cumsum(occupied) - 1)[cells]
         codes, features = self.codes, self.features[first:]
         out = np.empty(len(features), np.int64)
+        entry_sums = _kernels.entry_sums
 
         def run(span: slice) -> None:
             entries = (codes.indptr, codes.samples, codes.codes, features[span], codes.n_codes)
@@ -186,7 +189,8 @@ class EntryCounter:
 
 def _n_words(sizes: Ints) -> Ints:
     """Words that hold so many bits."""
-    return (sizes + BITS - 1) // BITS
+    bits = _kernels.BITS
+    return (sizes + bits - 1) // bits
 
 
 def _starts(lengths: Ints) -> Ints:

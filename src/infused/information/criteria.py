@@ -9,7 +9,7 @@ import numpy as np
 from infused._runtime.threads import Workers
 from infused._typing import Floats
 from infused.graphs.storage import FeatureDistributions, TargetDistributions
-from infused.information.problem import Selection, mean_phi, phi
+from infused.information.pair_sums import FeatureIndex, mean_phi, phi
 
 __all__ = ["CRITERIA", "Criterion", "CriterionName"]
 
@@ -26,7 +26,9 @@ class Criterion(Protocol):
 
     def __init__(self, features: FeatureDistributions, target: TargetDistributions, work: Workers): ...
 
-    def combine(self, forward: Floats, backward: Floats | None, rows: Selection, columns: Selection) -> None:
+    def combine(
+        self, forward: Floats, backward: Floats | None, rows: FeatureIndex, columns: FeatureIndex
+    ) -> None:
         """Turn Q_ij (forward) and Q_ji (backward; None when they agree) into U, in the place of forward."""
         ...
 
@@ -52,7 +54,9 @@ class ThreeWay:
         self._near = np.log(2 / 3) + h / 6 - _target_mean_phi(target) / 3
         self._far = h / 6
 
-    def combine(self, forward: Floats, backward: Floats | None, rows: Selection, columns: Selection) -> None:
+    def combine(
+        self, forward: Floats, backward: Floats | None, rows: FeatureIndex, columns: FeatureIndex
+    ) -> None:
         """exp(Q_ij + ...) + exp(Q_ji + ...)."""
         forward += self._near[rows][:, None]
         forward += self._far[columns]
@@ -83,7 +87,9 @@ class TwoWay:
         self._relevance = np.exp(joint / 2 - (h + _target_mean_phi(target)) / 2 - np.log(2.0))
         self._half = (h + np.log(2.0)) / 2
 
-    def combine(self, forward: Floats, backward: Floats | None, rows: Selection, columns: Selection) -> None:
+    def combine(
+        self, forward: Floats, backward: Floats | None, rows: FeatureIndex, columns: FeatureIndex
+    ) -> None:
         """exp(Q_ij + (h_i + h_j)/2 + log 2) (I_i + I_j)."""
         forward += self._half[rows][:, None]
         forward += self._half[columns]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from infused._kernels.pairs import direct_pair_sums
+from infused import _kernels
 from infused._runtime.progress import Stage
 from infused._runtime.threads import Workers, spans
 from infused._typing import Floats
-from infused.information.problem import EPS, Problem, Selection, both_ways
+from infused.information.pair_sums import EPS, FeatureIndex, PairSumProblem, both_ways
 
 __all__ = ["DirectSums"]
 
@@ -21,26 +21,29 @@ class DirectSums:
     name = "direct"
     rank: int | None = None
 
-    def __init__(self, problem: Problem):
+    def __init__(self, problem: PairSumProblem):
         self._problem = problem
         self._P = problem.features.dense()
         self.error = 16 * EPS * problem.total_weight * float(np.sqrt(self._P.shape[1]))
 
     def pair(
-        self, rows: slice, columns: Selection, work: Workers, stage: Stage
+        self, rows: slice, columns: FeatureIndex, work: Workers, stage: Stage
     ) -> tuple[Floats, Floats | None]:
-        """See :class:`~infused.information.problem.PairSums`."""
+        """See :class:`~infused.information.pair_sums.PairSums`."""
 
-        def sums(rows: Selection, columns: Selection, share: float) -> Floats:
+        def sums(rows: FeatureIndex, columns: FeatureIndex, share: float) -> Floats:
             return self._sums(rows, columns, work, stage, share)
 
         return both_ways(sums, rows, columns, self._problem.symmetric, work)
 
-    def _sums(self, rows: Selection, columns: Selection, work: Workers, stage: Stage, share: float) -> Floats:
+    def _sums(
+        self, rows: FeatureIndex, columns: FeatureIndex, work: Workers, stage: Stage, share: float
+    ) -> Floats:
         target = self._problem.target
-        P, T, Q = self._P[rows], target.of(rows), self._P[columns]
+        P, T, Q = self._P[rows], target.rows(rows), self._P[columns]
         out = np.zeros((len(P), len(Q)))
         upper_only = rows is columns and self._problem.symmetric
+        direct_pair_sums = _kernels.direct_pair_sums
 
         def compute(strip: slice) -> int:
             start = strip.start if upper_only else 0

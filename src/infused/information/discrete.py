@@ -16,9 +16,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.multiclass import type_of_target
 
-from infused._kernels.binning import dense_codes, sparse_codes
+from infused import _kernels
 from infused._runtime.threads import Workers, spans, workers
 from infused._typing import Array, Data, Ints
+from infused.exceptions import InputError
 from infused.graphs.validation import Target, class_codes, resolve_target
 
 __all__ = ["MAX_BINS", "Codes", "DenseCodes", "SparseCodes", "discretize", "target_codes"]
@@ -107,7 +108,7 @@ def discretize(X: Data, n_bins: int = 5, n_jobs: int | None = None) -> Codes:
         Threads; -1 for every core.
     """
     if not 2 <= n_bins <= MAX_BINS:
-        raise ValueError(f"n_bins must be between 2 and {MAX_BINS}, got {n_bins}.")
+        raise InputError(f"n_bins must be between 2 and {MAX_BINS}, got {n_bins}.")
     with workers(n_jobs) as pool:
         return _discretize_sparse(X, n_bins) if sp.issparse(X) else _discretize_dense(X, n_bins, pool)
 
@@ -116,8 +117,8 @@ def target_codes(X: Data, y: Any, *, target: Target = "auto", n_bins: int = 5) -
     """The class of each sample as 0 .. C-1; real values are binned as features are."""
     if target == "auto":
         type_of_target(y, input_name="y", raise_unknown=True)
-    values, classes = resolve_target(X, y, target)
-    if classes:
+    values, kind = resolve_target(X, y, target)
+    if kind == "classes":
         return class_codes(values)[0]
     codes: Ints = _discretize_dense(values[:, None], n_bins, Workers(None)).codes[0].astype(np.int64)
     return codes
@@ -127,6 +128,7 @@ def _discretize_dense(X: Array, n_bins: int, pool: Workers) -> DenseCodes:
     n_samples, n_features = X.shape
     codes = np.empty((n_features, n_samples), np.uint8)
     n_codes = np.empty(n_features, np.int64)
+    dense_codes = _kernels.dense_codes
 
     def run(span: slice) -> None:
         columns = np.ascontiguousarray(X[:, span].T, dtype=np.float64)
@@ -147,7 +149,7 @@ def _discretize_sparse(X: Data, n_bins: int) -> SparseCodes:
     ordered = csc.data.copy()
     for start, stop in pairwise(indptr):
         ordered[start:stop].sort()
-    sparse_codes(indptr, csc.data, ordered, n_samples, n_bins, codes, base, n_codes)
+    _kernels.sparse_codes(indptr, csc.data, ordered, n_samples, n_bins, codes, base, n_codes)
     owners = np.repeat(np.arange(n_features), np.diff(indptr))
     differs = codes != base[owners]
     np.cumsum(np.bincount(owners[differs], minlength=n_features), out=indptr[1:])

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import kl_div
 
 from infused._typing import Floats
+from infused.exceptions import InputError
 from infused.graphs.validation import SUM_TOLERANCE
 
 __all__ = ["jensen_shannon", "similarity"]
@@ -25,14 +26,21 @@ def jensen_shannon(*distributions: Any, weights: Any = None) -> Floats | float:
 
     Parameters
     ----------
-    *distributions : arrays of shape (n_samples,) or (n_samples, ...)
+    *distributions : array-like of shape (n_samples,) or (n_samples, ...)
         Two or more, of one shape; each sums to one along the first axis.
-    weights : sequence of n numbers, optional
-        The :math:`\pi_i`, non-negative with sum one; 1/n each by default.
+    weights : array-like of shape (n,) or None, default=None
+        The :math:`\pi_i`, non-negative with sum one; None for 1/n each.
 
     Returns
     -------
-    float, or an array over the remaining axes
+    float or ndarray
+        The divergence; where the distributions have more than one axis, one number for each entry of the
+        others.
+
+    See Also
+    --------
+    similarity : The exponential of its negative.
+    feature_distributions : Distributions of graphs to compare.
 
     References
     ----------
@@ -45,7 +53,7 @@ def jensen_shannon(*distributions: Any, weights: Any = None) -> Floats | float:
     0.693147
     """
     if len(distributions) < 2:
-        raise ValueError(f"At least two distributions are needed, got {len(distributions)}.")
+        raise InputError(f"At least two distributions are needed, got {len(distributions)}.")
     P = _stack([_check_distribution(p, n) for n, p in enumerate(distributions)])
     w = _check_weights(weights, len(P)).reshape(-1, *[1] * (P.ndim - 1))
     mixture = (w * P).sum(axis=0)
@@ -57,9 +65,36 @@ def jensen_shannon(*distributions: Any, weights: Any = None) -> Floats | float:
 
 
 def similarity(*distributions: Any, weights: Any = None) -> Floats | float:
-    r"""Similarity of n distributions, :math:`I_S = \exp(-D(P_1, \dots, P_n))`, from 1/n to 1.
+    r"""Similarity of n distributions, from 1/n to 1.
 
-    Takes what :func:`jensen_shannon` takes.
+    .. math::
+
+        I_S(P_1, \dots, P_n) = \exp(-D(P_1, \dots, P_n))
+
+    with D the Jensen-Shannon divergence.
+
+    Parameters
+    ----------
+    *distributions : array-like of shape (n_samples,) or (n_samples, ...)
+        Two or more, of one shape; each sums to one along the first axis.
+    weights : array-like of shape (n,) or None, default=None
+        Non-negative with sum one; None for 1/n each.
+
+    Returns
+    -------
+    float or ndarray
+        The similarity; where the distributions have more than one axis, one number for each entry of the
+        others.
+
+    See Also
+    --------
+    jensen_shannon : The divergence.
+    structural_information : Similarities of the graphs of all pairs of features, combined.
+
+    References
+    ----------
+    L. Bai, L. Cui, Y. Wang, P. S. Yu, E. R. Hancock, "Fused Lasso for Feature Selection using Structural
+    Information".
 
     Examples
     --------
@@ -74,21 +109,21 @@ def similarity(*distributions: Any, weights: Any = None) -> Floats | float:
 def _check_distribution(values: Any, position: int) -> Floats:
     p: Floats = np.asarray(values)
     if p.dtype.kind not in "biuf":
-        raise ValueError(f"Distribution {position} has dtype {p.dtype}; real numbers are needed.")
+        raise InputError(f"Distribution {position} has dtype {p.dtype}; real numbers are needed.")
     p = np.array(p, dtype=np.float64)
     if p.ndim == 0 or len(p) == 0:
-        raise ValueError(f"Distribution {position} is empty.")
+        raise InputError(f"Distribution {position} is empty.")
     if not np.isfinite(p).all() or (p < 0).any():
-        raise ValueError(f"Distribution {position} has entries that are negative, infinite or not a number.")
+        raise InputError(f"Distribution {position} has entries that are negative, infinite or not a number.")
     if (np.abs(p.sum(axis=0) - 1) > SUM_TOLERANCE).any():
-        raise ValueError(f"Distribution {position} does not sum to one along its first axis.")
+        raise InputError(f"Distribution {position} does not sum to one along its first axis.")
     return p
 
 
 def _stack(distributions: list[Floats]) -> Floats:
     shapes = {p.shape for p in distributions}
     if len(shapes) > 1:
-        raise ValueError(f"Distributions must have one shape, got {sorted(shapes)}.")
+        raise InputError(f"Distributions must have one shape, got {sorted(shapes)}.")
     return np.stack(distributions)
 
 
@@ -97,5 +132,5 @@ def _check_weights(weights: Any, n: int) -> Floats:
         return np.full(n, 1.0 / n)
     w = np.asarray(weights, dtype=np.float64)
     if w.shape != (n,) or not np.isfinite(w).all() or (w < 0).any() or abs(w.sum() - 1) > SUM_TOLERANCE:
-        raise ValueError(f"weights must be {n} non-negative numbers with sum one, got {weights!r}.")
+        raise InputError(f"weights must be {n} non-negative numbers with sum one, got {weights!r}.")
     return np.array(w)

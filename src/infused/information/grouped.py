@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from infused._kernels.meetings import add_meetings
+from infused import _kernels
 from infused._runtime.progress import Stage
 from infused._runtime.threads import Workers
 from infused._typing import Floats, Ints
 from infused.graphs.storage import SparseDistributions
-from infused.information.problem import Problem, Selection, both_ways, strips
+from infused.information.pair_sums import FeatureIndex, PairSumProblem, both_ways, strips
 from infused.information.products import SingleTerms, rounding
 from infused.information.separable import PhiFactors
 
@@ -30,16 +30,16 @@ __all__ = ["GroupedSums"]
 
 
 class GroupedSums:
-    """Q for sparse distributions: cost N^2 r (1 + groups) and r for every meeting of two stored entries."""
+    """Q for sparse distributions: cost N^2 r (1 + groups) and r for each sample that two features store."""
 
     name = "grouped"
 
-    def __init__(self, problem: Problem, factors: PhiFactors, work: Workers):
+    def __init__(self, problem: PairSumProblem, factors: PhiFactors, work: Workers):
         if not isinstance(problem.features, SparseDistributions):
             raise TypeError("the grouped route needs sparse distributions")
         self._problem = problem
         self._features = problem.features
-        self._single = SingleTerms.of(problem, work)
+        self._single = SingleTerms.computed(problem, work)
         self.rank: int | None = factors.rank
         n_groups = problem.target.values.shape[1]
         terms = rounding((1 + n_groups) * problem.features.n_samples * factors.rank, factors.scale)
@@ -48,23 +48,25 @@ class GroupedSums:
         self._list_by_sample()
 
     @staticmethod
-    def bytes_needed(problem: Problem, rank: int) -> int:
+    def bytes_needed(problem: PairSumProblem, rank: int) -> int:
         """What the factors take: of every feature and group, and of every stored entry."""
         assert isinstance(problem.features, SparseDistributions)
         n_features, n_groups = len(problem.features.base), int(problem.target.values.shape[1])
         return 16 * rank * (n_features * (1 + 2 * n_groups) + 2 * len(problem.features.values))
 
     def pair(
-        self, rows: slice, columns: Selection, work: Workers, stage: Stage
+        self, rows: slice, columns: FeatureIndex, work: Workers, stage: Stage
     ) -> tuple[Floats, Floats | None]:
-        """See :class:`~infused.information.problem.PairSums`."""
+        """See :class:`~infused.information.pair_sums.PairSums`."""
 
-        def sums(rows: Selection, columns: Selection, share: float) -> Floats:
+        def sums(rows: FeatureIndex, columns: FeatureIndex, share: float) -> Floats:
             return self._sums(rows, columns, work, stage, share)
 
         return both_ways(sums, rows, columns, self._problem.symmetric, work)
 
-    def _sums(self, rows: Selection, columns: Selection, work: Workers, stage: Stage, share: float) -> Floats:
+    def _sums(
+        self, rows: FeatureIndex, columns: FeatureIndex, work: Workers, stage: Stage, share: float
+    ) -> Floats:
         n_features, n_samples = self._features.shape
         row_features, column_features = (
             np.arange(n_features, dtype=np.int64)[chosen] for chosen in (rows, columns)
@@ -73,30 +75,20 @@ class GroupedSums:
         position[column_features] = np.arange(len(column_features))
         right = self._dense_right[column_features]
         out = np.empty((len(row_features), len(column_features)))
+        by_feature = self._features.indptr, self._features.samples, self._left
+        by_sample = self._sample_indptr, self._sample_features, self._right
+        add_common_samples = _kernels.add_common_samples
 
         def compute(strip: slice) -> int:
             features, block = row_features[strip], out[strip]
             np.matmul(self._dense_left[features], right.T, out=block)
-            self._add_meetings(features, position, block)
+            add_common_samples(features, *by_feature, *by_sample, position, block)
             block += self._single.block(features, column_features)
             return block.size * n_samples
 
         for done in work.map(compute, strips(len(row_features))):
             stage.advance(share * done)
         return out
-
-    def _add_meetings(self, features: Ints, position: Ints, block: Floats) -> None:
-        add_meetings(
-            features,
-            self._features.indptr,
-            self._features.samples,
-            self._left,
-            self._sample_indptr,
-            self._sample_features,
-            self._right,
-            position,
-            block,
-        )
 
     def _factorise(self, factors: PhiFactors) -> None:
         """The factors at the base values, what the stored entries add, and their sums over groups."""

@@ -58,12 +58,12 @@ class MutualInformation:
         classes_sum = int(table[np.bincount(y)].sum())
         return cls(counter, table, unit, n_features, feature_sums, target_sums, classes_sum, pool)
 
-    def of(self, features: Ints) -> MutualInformation:
+    def restricted(self, features: Ints) -> MutualInformation:
         """The same for some of the features only."""
         kept = np.isin(self.counter.features, features)
         return replace(
             self,
-            counter=self.counter.of(features),
+            counter=self.counter.restricted(features),
             feature_sums=self.feature_sums[kept],
             target_sums=self.target_sums[kept],
         )

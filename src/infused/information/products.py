@@ -9,7 +9,15 @@ import numpy as np
 from infused._runtime.progress import Stage
 from infused._runtime.threads import Workers, spans
 from infused._typing import Floats
-from infused.information.problem import EPS, LONGEST_STRIP, Problem, Selection, mean_phi, strips, transposed
+from infused.information.pair_sums import (
+    EPS,
+    LONGEST_STRIP,
+    FeatureIndex,
+    PairSumProblem,
+    mean_phi,
+    strips,
+    transposed,
+)
 from infused.information.separable import Box, PhiFactors
 
 __all__ = ["SeparableSums", "SingleTerms", "box_of", "rounding"]
@@ -18,7 +26,7 @@ BUFFER_BYTES = 2**25
 FILL_ROWS = 32
 
 
-def box_of(problem: Problem) -> Box:
+def box_of(problem: PairSumProblem) -> Box:
     """What the arguments of phi can be: x is p or p + t, y is p."""
     low, high = problem.features.bounds()
     above = float(problem.target.values.max()) if problem.joint_weight else 0.0
@@ -38,7 +46,7 @@ class SingleTerms:
     column: Floats
 
     @classmethod
-    def of(cls, problem: Problem, work: Workers) -> SingleTerms:
+    def computed(cls, problem: PairSumProblem, work: Workers) -> SingleTerms:
         """w3 <phi(p + t + 1)> + w2 <phi(p + 1)>, and (w3 + w2) (<phi(1 + p)> - phi(2))."""
         joint, pair = problem.weights
         shifted = mean_phi(problem.features, None, 1.0, work)
@@ -47,11 +55,11 @@ class SingleTerms:
             row += joint * mean_phi(problem.features, problem.target, 1.0, work)
         return cls(row, (joint + pair) * (shifted - 2 * np.log(2.0)))
 
-    def block(self, rows: Selection, columns: Selection) -> Floats:
+    def block(self, rows: FeatureIndex, columns: FeatureIndex) -> Floats:
         """row_i + column_j."""
         return self.row[rows][:, None] + self.column[columns]
 
-    def backward_block(self, rows: Selection, columns: Selection) -> Floats:
+    def backward_block(self, rows: FeatureIndex, columns: FeatureIndex) -> Floats:
         """row_j + column_i."""
         return self.column[rows][:, None] + self.row[columns]
 
@@ -64,19 +72,19 @@ class SeparableSums:
 
     name = "separable"
 
-    def __init__(self, problem: Problem, factors: PhiFactors, work: Workers):
+    def __init__(self, problem: PairSumProblem, factors: PhiFactors, work: Workers):
         self._problem = problem
         self._factors = factors
-        self._single = SingleTerms.of(problem, work)
+        self._single = SingleTerms.computed(problem, work)
         self._P = problem.features.dense()
         self.rank: int | None = factors.rank
         terms = rounding(self._P.shape[1] * factors.rank, factors.scale)
         self.error = problem.total_weight * (factors.error + terms)
 
     def pair(
-        self, rows: slice, columns: Selection, work: Workers, stage: Stage
+        self, rows: slice, columns: FeatureIndex, work: Workers, stage: Stage
     ) -> tuple[Floats, Floats | None]:
-        """See :class:`~infused.information.problem.PairSums`."""
+        """See :class:`~infused.information.pair_sums.PairSums`."""
         diagonal, symmetric = rows is columns, self._problem.symmetric
         forward = self._single.block(rows, columns)
         backward = None if symmetric or diagonal else self._single.backward_block(rows, columns)
@@ -88,7 +96,7 @@ class SeparableSums:
 
             def multiply(strip: slice, chunk: slice = chunk, far: _Pair = far) -> None:
                 start = strip.start if diagonal and symmetric else 0
-                near = far.of(strip) if diagonal else self._fill(_within(rows, strip), chunk)
+                near = far.rows(strip) if diagonal else self._fill(_within(rows, strip), chunk)
                 forward[strip, start:] += near.left @ far.right[start:].T
                 if backward is not None:
                     backward[strip] += near.right @ far.left.T
@@ -99,16 +107,16 @@ class SeparableSums:
             backward = transposed(forward, work)
         return forward, backward
 
-    def _fill(self, features: Selection, chunk: slice, work: Workers | None = None) -> _Pair:
+    def _fill(self, features: FeatureIndex, chunk: slice, work: Workers | None = None) -> _Pair:
         """Both factors of some features and samples, by many threads or by this one."""
         P, target = self._P[features, chunk], self._problem.target
-        T, codes = target.of(features), target.codes[chunk]
+        T, codes = target.rows(features), target.codes[chunk]
         shape = (len(P), P.shape[1] * self._factors.rank)
         out = _Pair(np.empty(shape), np.empty(shape))
 
         def fill(rows: slice) -> None:
             t = T if target.shared else T[rows]
-            p, part = np.ascontiguousarray(P[rows]), out.of(rows)
+            p, part = np.ascontiguousarray(P[rows]), out.rows(rows)
             self._factors.fill(p, t, codes, self._problem.weights_of_means, part.left, part.right)
 
         if work is None:
@@ -125,7 +133,7 @@ class _Pair:
     left: Floats
     right: Floats
 
-    def of(self, rows: slice) -> _Pair:
+    def rows(self, rows: slice) -> _Pair:
         return _Pair(self.left[rows], self.right[rows])
 
 

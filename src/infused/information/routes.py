@@ -12,7 +12,7 @@ from infused.exceptions import PrecisionError
 from infused.graphs.storage import DenseDistributions, SparseDistributions
 from infused.information.direct import DirectSums
 from infused.information.grouped import GroupedSums
-from infused.information.problem import PairSums, Problem
+from infused.information.pair_sums import PairSumProblem, PairSums
 from infused.information.products import SeparableSums, box_of
 from infused.information.separable import PhiFactors
 
@@ -24,7 +24,7 @@ ROUTES = ("auto", "separable", "grouped", "direct")
 LOGARITHM = 7.0  # one phi in the direct route
 FACTOR = 30.0  # all factors of one entry
 FLOP = 1 / 40  # of a matrix product
-MEETING = 2.0  # of two stored entries, and a third of a nanosecond a term
+COMMON_SAMPLE = 2.0  # that two features both store, and a third of a nanosecond a term
 SETUP = 1e7  # decomposition and tables
 
 FACTOR_SHARE = 0.95  # of the tolerance; the rest is for rounding
@@ -34,7 +34,7 @@ WIDEST_BOX = 2.0**60
 
 
 def choose_route(
-    problem: Problem, route: RouteName, tolerance: float, budget: int, work: Workers
+    problem: PairSumProblem, route: RouteName, tolerance: float, budget: int, work: Workers
 ) -> PairSums:
     """The cheapest route whose error is within ``tolerance``, or the one that is asked for."""
     if route == "direct" or (route == "auto" and not _worth_factors(problem)):
@@ -52,7 +52,7 @@ def choose_route(
 
 
 def _factored_route(
-    problem: Problem, route: RouteName, tolerance: float, budget: int, work: Workers
+    problem: PairSumProblem, route: RouteName, tolerance: float, budget: int, work: Workers
 ) -> SeparableSums | GroupedSums | None:
     factors = _factors(problem, tolerance)
     if factors is None:
@@ -64,7 +64,7 @@ def _factored_route(
     return SeparableSums(_dense(problem, budget), factors, work)
 
 
-def _factors(problem: Problem, tolerance: float) -> PhiFactors | None:
+def _factors(problem: PairSumProblem, tolerance: float) -> PhiFactors | None:
     """Factors that leave room for rounding, or None where phi has no box to be factored on."""
     box = box_of(problem)
     if not box.x[0] > 0.0 or box.x[1] / box.x[0] > WIDEST_BOX:
@@ -72,28 +72,28 @@ def _factors(problem: Problem, tolerance: float) -> PhiFactors | None:
     return PhiFactors(box, FACTOR_SHARE * tolerance / problem.total_weight)
 
 
-def _worth_factors(problem: Problem) -> bool:
+def _worth_factors(problem: PairSumProblem) -> bool:
     n_features, n_samples = problem.features.shape
     evaluations = 2 if problem.joint_weight else 1
     return evaluations * LOGARITHM * n_features**2 * n_samples > SETUP
 
 
-def _dense(problem: Problem, budget: int) -> Problem:
+def _dense(problem: PairSumProblem, budget: int) -> PairSumProblem:
     """The problem with dense distributions, if they fit."""
     if isinstance(problem.features, DenseDistributions):
         return problem
     n_features, n_samples = problem.features.shape
     _require(8 * n_features * n_samples, problem, budget)
-    return Problem(DenseDistributions(problem.features.dense()), problem.target, *problem.weights)
+    return PairSumProblem(DenseDistributions(problem.features.dense()), problem.target, *problem.weights)
 
 
-def _require(n_bytes: int, problem: Problem, budget: int) -> None:
+def _require(n_bytes: int, problem: PairSumProblem, budget: int) -> None:
     n_features, n_samples = problem.features.shape
     what = f"The distributions of {n_features} features and {n_samples} samples, in the form that U needs,"
     require(n_bytes, budget, what, "take fewer features or fewer samples")
 
 
-def _sparse(problem: Problem, forced: bool) -> Problem | None:
+def _sparse(problem: PairSumProblem, forced: bool) -> PairSumProblem | None:
     """The problem with sparse distributions, where they are or may be worth it."""
     features = problem.features
     if isinstance(features, DenseDistributions):
@@ -102,16 +102,16 @@ def _sparse(problem: Problem, forced: bool) -> Problem | None:
         if not forced and len(sample.values) > SPARSE_ENOUGH * len(sample.base) * sample.n_samples:
             return None
         features = SparseDistributions.from_dense(features.values)
-    return Problem(features, problem.target, *problem.weights)
+    return PairSumProblem(features, problem.target, *problem.weights)
 
 
-def _grouped_is_cheaper(problem: Problem, rank: int) -> bool:
+def _grouped_is_cheaper(problem: PairSumProblem, rank: int) -> bool:
     assert isinstance(problem.features, SparseDistributions)
     n_features, n_samples = problem.features.shape
     n_groups = problem.target.values.shape[1]
     stored = np.bincount(problem.features.samples, minlength=n_samples).astype(float)
     product = 2 * FLOP * rank * n_features**2
-    meetings = (MEETING + rank / 3) * float(stored @ stored)
-    grouped = (1 + n_groups) * product + meetings + FACTOR * n_features * n_groups
+    common = (COMMON_SAMPLE + rank / 3) * float(stored @ stored)
+    grouped = (1 + n_groups) * product + common + FACTOR * n_features * n_groups
     separable = n_samples * product + FACTOR * n_features * n_samples
     return bool(grouped < separable)

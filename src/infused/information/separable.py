@@ -26,9 +26,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.polynomial import chebyshev
 
-from infused._kernels.factors import DEGREE, SHIFT, pair_factors
+from infused import _kernels
 from infused._typing import Floats, Ints
-from infused.information.problem import phi
+from infused.information.pair_sums import phi
 
 __all__ = ["Box", "PhiFactors"]
 
@@ -88,7 +88,7 @@ class PhiFactors:
         self, P: Floats, T: Floats, codes: Ints, weights: tuple[float, float], left: Floats, right: Floats
     ) -> None:
         """left = weights[0] L(p + t) + weights[1] L(p), right = R(p), each features x (samples * rank)."""
-        pair_factors(P, T, codes, *weights, self._first, self._table, self.rank, left, right)
+        _kernels.pair_factors(P, T, codes, *weights, self._first, self._table, self.rank, left, right)
 
     def evaluate(self, x: Floats) -> tuple[Floats, Floats]:
         """L and R at a vector of points, points x rank. R is only meant inside the box's range of y."""
@@ -98,12 +98,13 @@ class PhiFactors:
 
     def _tabulate(self, box: Box, left: _Series, right: _Series) -> None:
         edges = _piece_edges(min(box.x[0], box.y[0]), np.nextafter(max(box.x[1], box.y[1]), 0.0))
-        self._first = int(edges[:1].view(np.int64)[0]) >> SHIFT
+        self._first = int(edges[:1].view(np.int64)[0]) >> _kernels.SHIFT
         centre, half_width = (edges[1:] + edges[:-1]) / 2, (edges[1:] - edges[:-1]) / 2
-        u = np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
+        n_powers = _kernels.DEGREE + 1
+        u = np.cos(np.pi * (np.arange(n_powers) + 0.5) / n_powers)
         to_powers = np.linalg.inv(np.vander(u, increasing=True))
         half = -(-self.rank // LANES) * LANES
-        self._table = np.zeros((len(centre), DEGREE + 1, 2 * half))
+        self._table = np.zeros((len(centre), n_powers, 2 * half))
         for offset, series, side in ((0, left, box.x), (half, right, box.y)):
             inside = (centre > side[0]) & (centre < side[1])
             x = centre[inside, None] + u * half_width[inside, None]
@@ -171,5 +172,6 @@ def _decompose(box: Box, n: int) -> tuple[_Series, _Series]:
 
 def _piece_edges(low: float, high: float) -> Floats:
     """Edges of the pieces that hold every number from low to high, in the order of their bits."""
-    first, last = (int(np.float64(v).view(np.int64)) >> SHIFT for v in (low, high))
-    return (np.arange(first, last + 2, dtype=np.int64) << SHIFT).view(np.float64)
+    shift = _kernels.SHIFT
+    first, last = (int(np.float64(v).view(np.int64)) >> shift for v in (low, high))
+    return (np.arange(first, last + 2, dtype=np.int64) << shift).view(np.float64)

@@ -10,21 +10,22 @@ import numpy as np
 
 from infused._runtime.memory import memory_budget as resolve_budget
 from infused._runtime.memory import require
+from infused._runtime.messages import check_choice
 from infused._runtime.progress import ProgressCallback, Stage
 from infused._runtime.threads import Workers, spans, workers
 from infused._typing import Floats, Ints
+from infused.exceptions import InputError
 from infused.graphs.distributions import feature_graphs, target_graphs
 from infused.graphs.storage import DenseDistributions, FeatureDistributions, TargetDistributions
 from infused.graphs.validation import (
     Graph,
     Target,
-    check_choice,
     check_data,
     check_distributions,
     sparse_if_mostly_zero,
 )
 from infused.information.criteria import CRITERIA, CriterionName
-from infused.information.problem import PairSums, Problem, Selection, strips
+from infused.information.pair_sums import FeatureIndex, PairSumProblem, PairSums, strips
 from infused.information.routes import ROUTES, RouteName, choose_route
 from infused.information.sharing import shared
 
@@ -47,22 +48,23 @@ class StructuralInformation:
 
     Parameters
     ----------
-    P, T : arrays of shape (n_samples, n_features)
-        Distributions of the feature graphs and of the target graphs; columns sum to one. To start from data,
-        use :meth:`from_data`, which keeps sparse data sparse.
-    tol : float
+    P : array-like of shape (n_samples, n_features)
+        Distributions of the feature graphs; columns sum to one. To start from data, use :meth:`from_data`.
+    T : array-like of shape (n_samples, n_features)
+        Distributions of the target graphs; columns sum to one.
+    tol : float, default=1e-10
         Largest error of an entry of U.
-    criterion : {"three-way", "two-way"}
+    criterion : {"three-way", "two-way"}, default="three-way"
         "three-way" is the measure above (InFusedLasso); "two-way" is that of InElasticNet,
         :math:`(I_S(G_i, T_i) + I_S(G_j, T_j)) / I_S(G_i, G_j)`.
-    route : {"auto", "separable", "grouped", "direct"}
+    route : {"auto", "separable", "grouped", "direct"}, default="auto"
         How sums over pairs are computed: matrix products of factors, the same for sparse distributions, or
         one logarithm at a time. "auto" takes the cheapest by a cost model.
-    n_jobs : int
+    n_jobs : int or None, default=-1
         Threads, as in joblib; -1 for every core. The result does not depend on it.
-    memory_budget : int or str, optional
-        Bytes (or like ``"4GB"``) that a result may take; by default half of the free memory.
-    progress : callable, optional
+    memory_budget : int, float, str or None, default=None
+        Bytes (or like ``"4GB"``) that a result may take; None for half of the free memory.
+    progress : callable or None, default=None
         Called as ``progress(fraction, message)``; return False to cancel.
 
     Attributes
@@ -73,6 +75,17 @@ class StructuralInformation:
         The route taken.
     rank : int or None
         Terms of the factorisation, where the route has one.
+
+    See Also
+    --------
+    structural_information : All of U in one call.
+    feature_distributions : What P is made of.
+    target_distributions : What T is made of.
+
+    References
+    ----------
+    L. Bai, L. Cui, Y. Wang, P. S. Yu, E. R. Hancock, "Fused Lasso for Feature Selection using Structural
+    Information".
 
     Examples
     --------
@@ -102,7 +115,7 @@ class StructuralInformation:
     ):
         P, T = check_distributions(P, "P"), check_distributions(T, "T")
         if P.shape != T.shape:
-            raise ValueError(f"P and T must have one shape, got {P.shape[::-1]} and {T.shape[::-1]}.")
+            raise InputError(f"P and T must have one shape, got {P.shape[::-1]} and {T.shape[::-1]}.")
         options = _Options(tol, criterion, route, n_jobs, resolve_budget(memory_budget), progress)
         with workers(n_jobs) as work:
             self._prepare(DenseDistributions(P), TargetDistributions.from_dense(T), options, work)
@@ -122,7 +135,48 @@ class StructuralInformation:
         memory_budget: int | float | str | None = None,
         progress: ProgressCallback | None = None,
     ) -> StructuralInformation:
-        """From samples x features and a target: see :func:`infused.structural_information`."""
+        """Start from data: graphs, their distributions, and what U needs of them.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Finite numbers. Sparse data stays sparse, and dense data that is mostly zero is treated so.
+        y : array-like of shape (n_samples,)
+            Class labels of any kind, or real values.
+        graph : {"kernel", "euclidean"}, default="kernel"
+            Compare samples by the paper's kernel (Eq. 1) or by their distance.
+        target : {"auto", "classes", "real"}, default="auto"
+            How to read y; "auto" takes fractional numbers as real values and everything else as classes.
+        tol : float, default=1e-10
+            Largest error of an entry of U.
+        criterion : {"three-way", "two-way"}, default="three-way"
+            "three-way" is the measure of InFusedLasso; "two-way" is that of InElasticNet.
+        route : {"auto", "separable", "grouped", "direct"}, default="auto"
+            How sums over pairs are computed: matrix products of factors, the same for sparse distributions,
+            or one logarithm at a time. "auto" takes the cheapest by a cost model.
+        n_jobs : int or None, default=-1
+            Threads, as in joblib; -1 for every core. The result does not depend on it.
+        memory_budget : int, float, str or None, default=None
+            Bytes (or like ``"4GB"``) that a result may take; None for half of the free memory.
+        progress : callable or None, default=None
+            Called as ``progress(fraction, message)``; return False to cancel.
+
+        Returns
+        -------
+        StructuralInformation
+            Ready to compute what is asked for.
+
+        See Also
+        --------
+        structural_information : All of U in one call.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from infused import StructuralInformation
+        >>> StructuralInformation.from_data(*load_wine(return_X_y=True))
+        StructuralInformation(13 features, 178 samples, route='direct')
+        """
         source = X, y
         X = sparse_if_mostly_zero(check_data(X))
         options = _Options(tol, criterion, route, n_jobs, resolve_budget(memory_budget), progress)
@@ -164,7 +218,17 @@ class StructuralInformation:
         return self._sums.rank
 
     def error_estimate(self) -> float:
-        """A bound on the error of every entry of U, from the factorisation and from rounding."""
+        """Bound on the error of every entry of U, from the factorisation and from rounding.
+
+        Returns
+        -------
+        float
+            At most ``tol``, unless ``tol`` is below what rounding allows.
+
+        See Also
+        --------
+        full : All of U.
+        """
         return self._criterion.largest * self._sums.error
 
     def full(self, out: Floats | None = None) -> Floats:
@@ -172,8 +236,18 @@ class StructuralInformation:
 
         Parameters
         ----------
-        out : ndarray of shape (n_features, n_features), optional
+        out : ndarray of shape (n_features, n_features) or None, default=None
             Where to write it, for example a ``numpy.memmap``; then the memory budget does not apply.
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_features)
+            Symmetric to the last bit.
+
+        See Also
+        --------
+        columns : Some columns only.
+        tiles : All of it, a tile at a time.
         """
         n = self._n_features
         if out is None:
@@ -185,7 +259,7 @@ class StructuralInformation:
             )
             out = np.empty((n, n))
         elif out.shape != (n, n):
-            raise ValueError(f"out must have shape {(n, n)}, got {out.shape}.")
+            raise InputError(f"out must have shape {(n, n)}, got {out.shape}.")
         stage = self._stage_of_all()
         with workers(self._options.n_jobs) as work:
             for rows, columns in self._upper_tiles():
@@ -193,19 +267,49 @@ class StructuralInformation:
         return out
 
     def tiles(self) -> Iterator[tuple[slice, slice, Floats]]:
-        """Walk over all of U: yields ``(rows, columns, block)`` with ``block = U[rows, columns]``."""
+        """Walk over all of U, a tile at a time.
+
+        Yields
+        ------
+        rows : slice
+            The features of the tile's rows.
+        columns : slice
+            The features of its columns.
+        block : ndarray
+            The tile, ``U[rows, columns]``.
+
+        See Also
+        --------
+        full : All of U at once.
+        columns : Some columns only.
+        """
         stage = self._stage_of_all()
         for rows, columns in self._upper_tiles():
-            with workers(
-                self._options.n_jobs
-            ) as work:  # not around the loop: BLAS is the caller's in between
+            # Not around the loop: in between BLAS is the caller's.
+            with workers(self._options.n_jobs) as work:
                 block = self._block(rows, columns, work, stage)
             yield rows, columns, block
             if rows is not columns:
                 yield columns, rows, block.T
 
     def columns(self, indices: Any) -> Floats:
-        """U[:, indices] for some features, given by position or by a mask, without the rest of U."""
+        """Some columns of U, without the rest of it.
+
+        Parameters
+        ----------
+        indices : array-like of int, or of bool and shape (n_features,)
+            Which features: their positions, negative ones from the end, or a mask.
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_chosen)
+            The columns ``U[:, indices]``, in the order asked for.
+
+        See Also
+        --------
+        full : All of U.
+        tiles : All of it, a tile at a time.
+        """
         chosen = self._check_indices(indices)
         n = self._n_features
         n_bytes = 8 * n * len(chosen)
@@ -238,7 +342,7 @@ class StructuralInformation:
         self._start = 0.0
         return Stage(self._options.progress, message, entries * self._n_samples, start)
 
-    def _block(self, rows: slice, columns: Selection, work: Workers, stage: Stage) -> Floats:
+    def _block(self, rows: slice, columns: FeatureIndex, work: Workers, stage: Stage) -> Floats:
         block, backward = self._sums.pair(rows, columns, work, stage)
         chosen = np.arange(self._n_features)[columns]
 
@@ -267,11 +371,11 @@ class StructuralInformation:
         if chosen.dtype == bool and chosen.shape == (self._n_features,):
             return np.flatnonzero(chosen)
         if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
-            raise ValueError("indices must be a sequence of feature positions (integers) or a mask.")
+            raise InputError("indices must be a sequence of feature positions (integers) or a mask.")
         n = self._n_features
         outside = chosen[(chosen < -n) | (chosen >= n)]
         if len(outside):
-            raise ValueError(f"indices must lie between {-n} and {n - 1}, got {outside[0]}.")
+            raise InputError(f"indices must lie between {-n} and {n - 1}, got {outside[0]}.")
         return np.where(chosen < 0, chosen + n, chosen).astype(np.int64)
 
     def _prepare(
@@ -281,7 +385,7 @@ class StructuralInformation:
         self._n_features, self._n_samples = P.shape
         self._options = options
         self._criterion = kind(P, T, work)
-        problem = Problem(P, T, *kind.weights)
+        problem = PairSumProblem(P, T, *kind.weights)
         tolerance = options.tol / kind.largest
         self._sums: PairSums = choose_route(problem, options.route, tolerance, options.budget, work)
 
@@ -298,10 +402,10 @@ class _Options:
     progress: ProgressCallback | None
 
     def __post_init__(self) -> None:
-        check_choice("criterion", self.criterion, tuple(CRITERIA))
+        check_choice("criterion", self.criterion, CRITERIA)
         check_choice("route", self.route, ROUTES)
         if not self.tol > 0:
-            raise ValueError(f"tol must be positive, got {self.tol!r}.")
+            raise InputError(f"tol must be positive, got {self.tol!r}.")
 
 
 def structural_information(
@@ -318,7 +422,7 @@ def structural_information(
     progress: ProgressCallback | None = None,
     out: Floats | None = None,
 ) -> Floats:
-    r"""The structural information matrix U of a data set.
+    r"""Structural information of all pairs of features of a data set.
 
     .. math::
 
@@ -330,22 +434,47 @@ def structural_information(
 
     Parameters
     ----------
-    X : array, sparse matrix or data frame of shape (n_samples, n_features)
-    y : array of shape (n_samples,)
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        Finite numbers. Sparse data stays sparse, and dense data that is mostly zero is treated so.
+    y : array-like of shape (n_samples,)
         Class labels of any kind, or real values.
-    graph : {"kernel", "euclidean"}
-        See :func:`infused.feature_distributions`.
-    target : {"auto", "classes", "real"}
-        See :func:`infused.target_distributions`.
-    tol, criterion, route, n_jobs, memory_budget, progress
-        See :class:`infused.StructuralInformation`.
-    out : ndarray of shape (n_features, n_features), optional
-        Where to write U, for example a ``numpy.memmap``.
+    graph : {"kernel", "euclidean"}, default="kernel"
+        Compare samples by the paper's kernel (Eq. 1) or by their distance.
+    target : {"auto", "classes", "real"}, default="auto"
+        How to read y; "auto" takes fractional numbers as real values and everything else as classes.
+    tol : float, default=1e-10
+        Largest error of an entry of U.
+    criterion : {"three-way", "two-way"}, default="three-way"
+        "three-way" is the measure above (InFusedLasso); "two-way" is that of InElasticNet,
+        :math:`(I_S(G_i, T_i) + I_S(G_j, T_j)) / I_S(G_i, G_j)`.
+    route : {"auto", "separable", "grouped", "direct"}, default="auto"
+        How sums over pairs are computed: matrix products of factors, the same for sparse distributions, or
+        one logarithm at a time. "auto" takes the cheapest by a cost model.
+    n_jobs : int or None, default=-1
+        Threads, as in joblib; -1 for every core. The result does not depend on it.
+    memory_budget : int, float, str or None, default=None
+        Bytes (or like ``"4GB"``) that a result may take; None for half of the free memory.
+    progress : callable or None, default=None
+        Called as ``progress(fraction, message)``; return False to cancel.
+    out : ndarray of shape (n_features, n_features) or None, default=None
+        Where to write U, for example a ``numpy.memmap``; then the memory budget does not apply.
 
     Returns
     -------
     ndarray of shape (n_features, n_features)
-        Symmetric to the last bit, each entry within ``tol`` of the definition.
+        U, symmetric to the last bit, each entry within ``tol`` of the definition.
+
+    See Also
+    --------
+    StructuralInformation : Columns or tiles of U, where all of it is too much.
+    feature_distributions : The distributions of the features' graphs.
+    target_distributions : The distributions of their target graphs.
+    similarity : The similarity of any distributions.
+
+    References
+    ----------
+    L. Bai, L. Cui, Y. Wang, P. S. Yu, E. R. Hancock, "Fused Lasso for Feature Selection using Structural
+    Information".
 
     Examples
     --------

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from infused._kernels.total_variation import total_variation_prox
+from infused import _kernels
 from infused._typing import Floats, Ints
+from infused.exceptions import InputError
 from infused.penalties.rows import L1
 
 __all__ = ["FusedChain", "chain_edges", "fusion_edges", "grid_edges", "incidence"]
@@ -38,12 +39,12 @@ def fusion_edges(fusion: Any, n_features: int, grid_shape: tuple[int, int] | Non
             return chain_edges(n_features)
         if fusion == "grid":
             if grid_shape is None or grid_shape[0] * grid_shape[1] != n_features:
-                raise ValueError(f"fusion='grid' needs a grid_shape of {n_features}, got {grid_shape!r}.")
+                raise InputError(f"fusion='grid' needs a grid_shape of {n_features}, got {grid_shape!r}.")
             return grid_edges(grid_shape)
-        raise ValueError(f"fusion must be 'chain', 'grid', 'none' or edges, got {fusion!r}.")
+        raise InputError(f"fusion must be 'chain', 'grid', 'none' or edges, got {fusion!r}.")
     edges = _given_edges(fusion)
     if len(edges) and not (edges.min() >= 0 and edges.max() < n_features):
-        raise ValueError(f"fusion names features outside 0 .. {n_features - 1}.")
+        raise InputError(f"fusion names features outside 0 .. {n_features - 1}.")
     return edges
 
 
@@ -68,9 +69,8 @@ class FusedChain:
 
     def prox(self, B: Floats, step: float = 1.0) -> Floats:
         """Total variation, then the soft threshold; exact (Friedman, Hastie, Hoefling, Tibshirani 2007)."""
-        smooth = np.column_stack(
-            [total_variation_prox(np.ascontiguousarray(b), step * self.fusion_weight) for b in B.T]
-        )
+        smoothed, weight = _kernels.total_variation_prox, step * self.fusion_weight
+        smooth = np.column_stack([smoothed(np.ascontiguousarray(b), weight) for b in B.T])
         return L1(self.weight).prox(smooth, step)
 
 
@@ -80,5 +80,5 @@ def _given_edges(fusion: Any) -> Ints:
         return np.column_stack([upper.row, upper.col]).astype(np.int64)
     edges = np.asarray(fusion)
     if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
-        raise ValueError("fusion must be 'chain', 'grid', 'none', a sparse adjacency, or pairs of features.")
+        raise InputError("fusion must be 'chain', 'grid', 'none', a sparse adjacency, or pairs of features.")
     return edges.astype(np.int64)

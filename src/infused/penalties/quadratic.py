@@ -40,7 +40,7 @@ class Quadratic(Protocol):
         """2 S B."""
         ...
 
-    def of(self, features: Ints) -> Quadratic:
+    def restricted(self, features: Ints) -> Quadratic:
         """The same penalty on some of the features."""
         ...
 
@@ -57,10 +57,6 @@ class Ridge:
         """The largest eigenvalue of 2 S."""
         return 2 * self.weight
 
-    def value(self, B: Floats) -> float:
-        """The penalty."""
-        return self.weight * float((B * B).sum())
-
     def matrix(self, n_features: int) -> Floats:
         """S."""
         return self.weight * np.eye(n_features)
@@ -73,13 +69,9 @@ class Ridge:
         """2 S B."""
         return 2 * self.weight * B
 
-    def of(self, features: Ints) -> Ridge:
+    def restricted(self, features: Ints) -> Ridge:
         """The same penalty on some of the features."""
         return self
-
-    def prox(self, B: Floats, step: float = 1.0) -> Floats:
-        """argmin_P 1/2 |P - B|^2 + step lambda |P|^2."""
-        return B / (1 + 2 * step * self.weight)
 
 
 @dataclass(frozen=True)
@@ -139,7 +131,7 @@ class Structural:
         """The largest eigenvalue of 2 S, when convexified."""
         return 2 * self.weight * (1 - self.bottom / self.top)
 
-    def of(self, features: Ints) -> Structural:
+    def restricted(self, features: Ints) -> Structural:
         """The same penalty on some of the features."""
         return Structural(self.U[np.ix_(features, features)], self.weight, self.mean, self.top, self.bottom)
 
@@ -154,19 +146,11 @@ class Structural:
         part = self.scale * (self.U[np.ix_(rows, columns)] - self.mean)
         return np.asarray(part + self.ridge * (rows[:, None] == columns))
 
-    def value(self, B: Floats) -> float:
-        """tr(B' S B)."""
-        return float((B * self.gradient(B)).sum() / 2)
-
     def gradient(self, B: Floats) -> Floats:
         """2 S B, at the cost of the columns of U where B is not zero."""
         rows = np.flatnonzero(B.any(axis=1))
         product = self.U[rows].T @ B[rows] - self.mean * B[rows].sum(axis=0)  # U is symmetric
         return np.asarray(2 * (self.ridge * B + self.scale * product))
-
-    def prox(self, B: Floats, step: float = 1.0) -> Floats:
-        """argmin_P 1/2 |P - B|^2 + step tr(P' S P)."""
-        return np.asarray(np.linalg.solve(np.eye(len(B)) + 2 * step * self.matrix(), B), dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -197,22 +181,14 @@ class Decorrelation:
         """Some rows and columns of S."""
         return np.asarray(self.weight * (self.X[:, rows].T @ self.X[:, columns]) ** 2)
 
-    def value(self, B: Floats) -> float:
-        """tr(B' S B)."""
-        return float((B * self.gradient(B)).sum() / 2)
-
     def gradient(self, B: Floats) -> Floats:
         """2 S B, at the cost of the columns of R where B is not zero."""
         active = np.flatnonzero(B.any(axis=1))
         return np.asarray(2 * self.block(np.arange(len(B)), active) @ B[active])
 
-    def of(self, features: Ints) -> Decorrelation:
+    def restricted(self, features: Ints) -> Decorrelation:
         """The same penalty on some of the features."""
         return Decorrelation(np.ascontiguousarray(self.X[:, features]), self.weight)
-
-    def prox(self, B: Floats, step: float = 1.0) -> Floats:
-        """argmin_P 1/2 |P - B|^2 + step tr(P' S P)."""
-        return np.asarray(np.linalg.solve(np.eye(len(B)) + 2 * step * self.matrix(), B))
 
 
 @dataclass(frozen=True)
@@ -240,21 +216,13 @@ class Sum:
         """Some rows and columns of S."""
         return self.first.block(rows, columns) + self.second.block(rows, columns)
 
-    def value(self, B: Floats) -> float:
-        """tr(B' S B)."""
-        return float((B * self.gradient(B)).sum() / 2)
-
     def gradient(self, B: Floats) -> Floats:
         """2 S B."""
         return self.first.gradient(B) + self.second.gradient(B)
 
-    def of(self, features: Ints) -> Sum:
+    def restricted(self, features: Ints) -> Sum:
         """The same penalty on some of the features."""
-        return Sum(self.first.of(features), self.second.of(features))
-
-    def prox(self, B: Floats, step: float = 1.0) -> Floats:
-        """argmin_P 1/2 |P - B|^2 + step tr(P' S P)."""
-        return np.asarray(np.linalg.solve(np.eye(len(B)) + 2 * step * self.matrix(len(B)), B))
+        return Sum(self.first.restricted(features), self.second.restricted(features))
 
 
 def extreme_eigenvalues(U: Floats, mean: float) -> tuple[float, float]:

@@ -106,11 +106,6 @@ class L1:
         """The soft threshold of every entry."""
         return B * shrinkage(np.abs(B), step * self.weight)
 
-    def distance(self, B: Floats, G: Floats) -> Floats:
-        """How far each row of -G is from the subdifferential at B."""
-        off = np.where(B != 0, np.abs(G + self.weight * np.sign(B)), np.maximum(np.abs(G) - self.weight, 0.0))
-        return np.asarray(np.linalg.norm(off, axis=1))
-
 
 def shrinkage(size: Floats, threshold: float | Floats) -> Floats:
     """The factor that takes ``threshold`` off a length, or the whole length where it is shorter."""

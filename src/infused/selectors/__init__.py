@@ -1,6 +1,6 @@
 """Selectors behind scikit-learn's interface, and their registry."""
 
-from infused.selectors.fused import FusedLasso
+from infused.selectors.fused_lasso import FusedLasso
 from infused.selectors.greedy_forward import GreedyForward
 from infused.selectors.group_lasso import GroupLasso
 from infused.selectors.in_elastic_net import InElasticNet
@@ -11,7 +11,7 @@ from infused.selectors.lasso import Lasso
 from infused.selectors.mifs import MIFS
 from infused.selectors.mrmr import MRMR
 from infused.selectors.registry import available_selectors, make_selector
-from infused.selectors.scikit_learn import RandomSelector
+from infused.selectors.scores import RandomSelector
 from infused.selectors.ulasso import ULasso
 
 __all__ = [

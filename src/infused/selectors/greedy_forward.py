@@ -11,9 +11,9 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
-from infused._runtime.blas import blas_threads
 from infused._runtime.memory import memory_budget
 from infused._runtime.progress import Stage
+from infused._runtime.threads import blas_threads
 from infused._typing import Floats, Ints
 from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, how_many, ranks
 from infused.selectors.inputs import design_matrix, mean_square, resolve_kind, target_matrix

@@ -99,7 +99,7 @@ class InformationFilter(BaseSelector):
             if len(taken) == k:
                 break
             if len(candidates) < WORTH_COUNTING * len(information.counter.features):
-                information = information.of(candidates)
+                information = information.restricted(candidates)
             pairs = self._pairs(information, s)
             joined = pairs if joined is None else self._join(joined, pairs)
             values = self._criterion(relevance, joined, len(taken))

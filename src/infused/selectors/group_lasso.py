@@ -133,7 +133,7 @@ class GroupLasso(LinearSelector):
         needed = np.zeros(model.n_features, dtype=bool)
         for label in np.unique(self.groups_):
             features = np.flatnonzero(self.groups_ == label)
-            part = replace(model.of(features), groups=None)
+            part = replace(model.restricted(features), groups=None)
             fit = part.fit(within * part.largest_lambda1(), 0.0)
             needed[features[fit.scores > 0]] = True
         return needed

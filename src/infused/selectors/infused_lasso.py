@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import StrOptions
 from infused._typing import Floats
 from infused.graphs.validation import Graph
 from infused.information.structural import structural_information
-from infused.selectors.fused import Fused
+from infused.selectors.fused_lasso import Fused
 from infused.selectors.structure import one_target
 from infused.selectors.structured import StructuredSelector
 

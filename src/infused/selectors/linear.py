@@ -12,11 +12,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
-from infused._runtime.blas import blas_threads
 from infused._runtime.memory import memory_budget
+from infused._runtime.threads import blas_threads
 from infused._typing import Array, Floats, Ints
 from infused.penalties.quadratic import Quadratic, Ridge
-from infused.results import RegularizationPath
 from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, how_many
 from infused.selectors.inputs import design_matrix, mean_square, resolve_kind, target_matrix
 from infused.selectors.model import SparseModel
@@ -29,6 +28,7 @@ from infused.selectors.ranking import (
     rank_by_path,
     rank_recursively,
 )
+from infused.solvers.result import RegularizationPath
 
 __all__ = ["WEIGHT", "LinearSelector"]
 

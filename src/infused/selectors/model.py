@@ -11,10 +11,10 @@ from infused._typing import Array, Floats, Ints
 from infused.penalties.fusion import FusedChain, chain_edges, incidence
 from infused.penalties.quadratic import Quadratic, Structural
 from infused.penalties.rows import GroupNorms, RowGroups
-from infused.results import SolverResult
 from infused.solvers.coordinate_descent import coordinate_descent
 from infused.solvers.least_squares import LeastSquares, hessian_is_worth_forming
 from infused.solvers.proximal import proximal_gradient
+from infused.solvers.result import SolverResult
 from infused.solvers.split_bregman import split_bregman
 from infused.solvers.working_set import split_bregman_on_working_set
 
@@ -81,7 +81,7 @@ class SparseModel:
         every = np.arange(len(norms.sizes))
         return float((norms.lengths(pull) / norms.thresholds(every)).max(initial=0.0))
 
-    def of(self, features: Ints) -> SparseModel:
+    def restricted(self, features: Ints) -> SparseModel:
         """The same model on some of the features."""
         edges = self.edges
         if edges is not None:
@@ -92,7 +92,7 @@ class SparseModel:
         return replace(
             self,
             X=np.ascontiguousarray(self.X[:, features]),
-            quadratic=self.quadratic.of(features),
+            quadratic=self.quadratic.restricted(features),
             edges=edges,
             groups=None if self.groups is None else self.groups[features],
         )

@@ -8,9 +8,9 @@ import numpy as np
 
 from infused._runtime.progress import Stage
 from infused._typing import Floats, Ints
-from infused.results import SolverResult
 from infused.selectors.base import ranks
 from infused.selectors.model import Fit, SparseModel
+from infused.solvers.result import SolverResult
 
 __all__ = ["Lambdas", "Ranked", "rank_by_coefficient", "rank_by_path", "rank_recursively"]
 
@@ -28,7 +28,7 @@ class Lambdas:
     second: float
     relative: bool
 
-    def of(self, model: SparseModel) -> tuple[float, float]:
+    def scaled_to(self, model: SparseModel) -> tuple[float, float]:
         """Both as numbers, for one model."""
         scale = model.largest_lambda1() if self.relative else 1.0
         return self.first * scale, self.second * scale
@@ -50,7 +50,7 @@ class Ranked:
 
 def rank_by_coefficient(model: SparseModel, lambdas: Lambdas, stop_early: bool = True) -> Ranked:
     """One fit; features by the length of their row, those at zero by their correlation with the residual."""
-    fit = model.fit(*lambdas.of(model), stop_early=stop_early)
+    fit = model.fit(*lambdas.scaled_to(model), stop_early=stop_early)
     ranking = ranks(fit.scores, fit.leftover)
     return Ranked(fit.scores, ranking, fit.result.coef, fit.result, fit.result, fit.result.n_iter)
 
@@ -67,9 +67,9 @@ def rank_recursively(model: SparseModel, lambdas: Lambdas, k: int) -> Ranked:
     stage = Stage(None, "ranking features", sum(_sizes(model.n_features, k)))
     while True:
         last_round = len(remaining) == k
-        part = model if len(remaining) == model.n_features else model.of(remaining)
+        part = model if len(remaining) == model.n_features else model.restricted(remaining)
         tol = model.tol if last_round or first is None else max(model.tol, ROUGH)
-        fit = part.fit(*lambdas.of(part), tol=tol)
+        fit = part.fit(*lambdas.scaled_to(part), tol=tol)
         first = first or fit.result
         n_iter += fit.result.n_iter
         stage.advance(len(remaining))
@@ -87,7 +87,7 @@ def rank_recursively(model: SparseModel, lambdas: Lambdas, k: int) -> Ranked:
 
 def rank_by_path(model: SparseModel, lambdas: Lambdas) -> Ranked:
     """Features in the order in which they enter as lambda1 falls; those that never do, as by coefficient."""
-    lambda1, lambda2 = lambdas.of(model)
+    lambda1, lambda2 = lambdas.scaled_to(model)
     grid = path_grid(model.largest_lambda1(), lambda1, PATH_LENGTH)
     scores = np.zeros(model.n_features)
     fits = fit_path(model, grid, lambda2)

@@ -7,14 +7,25 @@ scikit-learn selector.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from difflib import get_close_matches
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-__all__ = ["ENTRY_POINTS", "SelectorInfo", "available_selectors", "make_selector", "selector_info"]
+from infused._runtime.messages import suggestion
+from infused.exceptions import InputError
+
+__all__ = [
+    "ABLATIONS",
+    "ENTRY_POINTS",
+    "SelectorInfo",
+    "available_selectors",
+    "find_class",
+    "id_of",
+    "make_selector",
+    "selector_info",
+]
 
 ENTRY_POINTS = "infused.selectors"
 
@@ -34,11 +45,21 @@ class SelectorInfo:
     """Whether it takes real targets."""
     in_paper: bool = False
     """Whether the tables of the InFusedLasso paper have it."""
+    fixed: dict[str, Any] = field(default_factory=dict)
+    """Parameters that make a variant of what it is."""
 
     def load(self) -> Any:
         """The constructor."""
-        module, _, name = self.where.partition(":")
+        return find_class(self.where)
+
+
+def find_class(path: str) -> Any:
+    """What ``package.module:Name`` or ``package.module.Name`` names."""
+    module, _, name = path.rpartition(":" if ":" in path else ".")
+    try:
         return getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InputError(f"{path!r} cannot be imported: {error}") from error
 
 
 def _ours(id: str, where: str, summary: str, reference: str = "", **more: Any) -> SelectorInfo:
@@ -69,7 +90,7 @@ _OURS = (
     ),
     _ours("lasso", "lasso:Lasso", "lasso (multi-task for classes)", "Tibshirani 1996", in_paper=True),
     _ours("ulasso", "ulasso:ULasso", "uncorrelated lasso", "Chen et al. 2013", in_paper=True),
-    _ours("fused-lasso", "fused:FusedLasso", "fused lasso", "Tibshirani et al. 2005", in_paper=True),
+    _ours("fused-lasso", "fused_lasso:FusedLasso", "fused lasso", "Tibshirani et al. 2005", in_paper=True),
     _ours(
         "group-lasso",
         "group_lasso:GroupLasso",
@@ -83,28 +104,44 @@ _OURS = (
     _ours("mifs", "mifs:MIFS", "mutual information less redundancy", "Battiti 1994"),
     _ours("mrmr", "mrmr:MRMR", "maximum relevance, minimum redundancy", "Peng, Long, Ding 2005"),
     _ours("jmim", "jmim:JMIM", "joint mutual information maximisation", "Bennasar, Hicks, Setchi 2015"),
-    _ours("random", "scikit_learn:RandomSelector", "features at random"),
-    _ours("anova", "scikit_learn:AnovaSelector", "F value of each feature"),
+    _ours("random", "scores:RandomSelector", "features at random"),
+    _ours("anova", "scores:AnovaSelector", "F value of each feature"),
     _ours(
         "mutual-info",
-        "scikit_learn:MutualInformationSelector",
+        "scores:MutualInformationSelector",
         "mutual information of each feature (nearest neighbours)",
         "Kraskov et al. 2004, Ross 2014",
     ),
     _ours(
         "l1-logistic",
-        "scikit_learn:L1LogisticSelector",
+        "scores:L1LogisticSelector",
         "logistic regression with an l1 penalty",
         "Fan et al. 2008",
         regression=False,
     ),
     _ours(
         "random-forest",
-        "scikit_learn:RandomForestSelector",
+        "scores:RandomForestSelector",
         "impurity importance in a random forest",
         "Breiman 2001",
     ),
 )
+
+
+def _ablation(part: str, where: str, summary: str, **fixed: Any) -> SelectorInfo:
+    return _ours(f"infused-lasso[{part}]", where, summary, fixed=fixed)
+
+
+#: Variants of InFusedLasso with one part changed: made by name, and not listed.
+ABLATIONS = {
+    info.id: info
+    for info in (
+        _ablation("equal-ridge", "ablation:EqualRidge", "a ridge in the place of the structural term"),
+        _ablation("permuted-U", "ablation:PermutedStructure", "the structural term of other features"),
+        _ablation("no-fusion", "infused_lasso:InFusedLasso", "without fusion", lambda2=0.0),
+        _ablation("labels", "infused_lasso:InFusedLasso", "with labels for y", target="label"),
+    )
+}
 
 
 def available_selectors() -> list[str]:
@@ -125,11 +162,20 @@ def selector_info(id: str) -> SelectorInfo:
     'maximum relevance, minimum redundancy'
     """
     registry = _registry()
-    if id not in registry:
-        close = get_close_matches(id, registry, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(registry)}."
-        raise ValueError(f"There is no selector {id!r}: {hint}")
-    return registry[id]
+    if id in registry:
+        return registry[id]
+    if id in ABLATIONS:
+        return ABLATIONS[id]
+    if "." in id:
+        return SelectorInfo(id, id, "a class of your own")
+    hint = suggestion(id, list(registry)) or f"; there are {', '.join(registry)}"
+    raise InputError(f"there is no selector {id!r}{hint}")
+
+
+def id_of(kind: type) -> str:
+    """The id of a class of ours; the dotted path of another."""
+    path = f"{kind.__module__}:{kind.__name__}"
+    return next((info.id for info in _registry().values() if info.where == path), path.replace(":", "."))
 
 
 def make_selector(id: str, **parameters: Any) -> Any:
@@ -139,11 +185,11 @@ def make_selector(id: str, **parameters: Any) -> Any:
     >>> make_selector("mrmr", n_features_to_select=50)
     MRMR(n_features_to_select=50)
     """
-    make = selector_info(id).load()
+    info = selector_info(id)
     try:
-        return make(**parameters)
+        return info.load()(**{**info.fixed, **parameters})
     except TypeError as error:
-        raise ValueError(f"{id} does not take these parameters: {error}") from error
+        raise InputError(f"{id} does not take these parameters: {error}") from error
 
 
 @cache

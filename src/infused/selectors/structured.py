@@ -60,7 +60,7 @@ class StructuredSelector(LinearSelector):
         model = self._model(X, y)
         features = self._screen(model, k)
         if len(features) < model.n_features:
-            model, X = model.of(features), X[:, features]
+            model, X = model.restricted(features), X[:, features]
         if self.lambda3 > 0:
             model = self._with_structure(model, X, y)
         if self.unbounded_:

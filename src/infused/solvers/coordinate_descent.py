@@ -21,10 +21,10 @@ from typing import Protocol
 
 import numpy as np
 
-from infused._kernels.coordinate_descent import descend
+from infused import _kernels
 from infused._typing import Floats, Ints
-from infused.results import SolverResult
 from infused.solvers.least_squares import LeastSquares
+from infused.solvers.result import SolverResult
 
 __all__ = ["coordinate_descent"]
 
@@ -115,11 +115,10 @@ def _solve(
     inside = np.ascontiguousarray(B[features].T)
     # All other features are at zero, so their part of the gradient is empty.
     C = np.ascontiguousarray(f.correlation[features].T)
-    epochs = int(
-        descend(H, C, inside, starts, _curvatures(H, starts), penalty.thresholds(groups), tol, max_epochs)
-    )
+    curvatures, thresholds = _curvatures(H, starts), penalty.thresholds(groups)
+    epochs = _kernels.descend(H, C, inside, starts, curvatures, thresholds, tol, max_epochs)
     B[features] = inside.T
-    return epochs
+    return int(epochs)
 
 
 def _curvatures(H: Floats, starts: Ints) -> Floats:

@@ -45,10 +45,10 @@ class LeastSquares:
         n_features, n_targets = self.correlation.shape
         return n_features, n_targets
 
-    def of(self, features: Ints) -> LeastSquares:
+    def restricted(self, features: Ints) -> LeastSquares:
         """The same function of some of the features, all others at zero."""
         X = np.ascontiguousarray(self.X[:, features])
-        return LeastSquares(X, self.Y, self.quadratic.of(features), dense=hessian_is_worth_forming(X))
+        return LeastSquares(X, self.Y, self.quadratic.restricted(features), dense=hessian_is_worth_forming(X))
 
     @property
     def largest_correlation(self) -> float:

@@ -20,8 +20,8 @@ from typing import Protocol
 import numpy as np
 
 from infused._typing import Floats
-from infused.results import SolverResult
 from infused.solvers.least_squares import LeastSquares
+from infused.solvers.result import SolverResult
 
 __all__ = ["proximal_gradient"]
 

@@ -21,9 +21,9 @@ import scipy.sparse as sp
 
 from infused._typing import Floats
 from infused.penalties.rows import RowGroups
-from infused.results import SolverResult, SplitState
 from infused.solvers.least_squares import LeastSquares
-from infused.solvers.systems import ConjugateGradients, Inverse, System, Woodbury
+from infused.solvers.result import SolverResult, SplitState
+from infused.solvers.systems import Inverse, System, Woodbury
 
 __all__ = ["split_bregman"]
 
@@ -172,8 +172,7 @@ class _Iteration:
     def _system(self) -> System:
         if self.f.hessian is not None:
             return Inverse(self.f.hessian, self.C, self.mu)
-        kind = Woodbury if self.f.X.shape[0] <= self.f.X.shape[1] else ConjugateGradients
-        return kind(self.f.X, self.C, self.mu)
+        return Woodbury(self.f.X, self.C, self.mu)
 
 
 def _relaxed(new: Floats, copy: Floats) -> Floats:

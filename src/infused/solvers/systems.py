@@ -1,8 +1,7 @@
 r"""Solving with :math:`D = X'X + 2S + \mu (I + C'C)`, the linear system of Algorithm 1.
 
-Three ways behind one interface, ``solve(right_side)``: the inverse, kept as the paper advises for small N;
-the Woodbury identity, for N >> M when S is not part of D; and conjugate gradients, which store nothing of
-size N x N or M x M.
+Two ways behind one interface, ``solve(right_side)``: the inverse, kept as the paper advises for small N, and
+the Woodbury identity, for N >> M when S is not part of D.
 """
 
 from __future__ import annotations
@@ -12,11 +11,11 @@ from typing import Protocol
 import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
-from scipy.sparse.linalg import LinearOperator, cg, splu
+from scipy.sparse.linalg import splu
 
 from infused._typing import Floats
 
-__all__ = ["ConjugateGradients", "Inverse", "System", "Woodbury"]
+__all__ = ["Inverse", "System", "Woodbury"]
 
 
 class System(Protocol):
@@ -75,27 +74,3 @@ class Woodbury:
         """See :class:`System`."""
         first = self._K.solve(right_side)
         return np.asarray(first - self._W @ sl.cho_solve(self._small, self._X @ first))
-
-
-class ConjugateGradients:
-    """Conjugate gradients on X'X + K, preconditioned by K and started from the last solution."""
-
-    def __init__(self, X: Floats, C: sp.csr_array, mu: float, tol: float = 1e-8):
-        self._X, self._C, self._mu, self._tol = X, C, mu, tol
-        self._K = _SparsePart(C, mu)
-        self._last: Floats | None = None
-
-    def solve(self, right_side: Floats) -> Floats:
-        """See :class:`System`."""
-        n = len(right_side)
-        D = LinearOperator((n, n), self._product, dtype=np.float64)
-        M = LinearOperator((n, n), self._K.solve, dtype=np.float64)
-        start = self._last if self._last is not None else np.zeros_like(right_side)
-        pairs = zip(right_side.T, start.T, strict=True)
-        columns = [cg(D, r, x0=x, rtol=self._tol, atol=0.0, M=M)[0] for r, x in pairs]
-        self._last = np.column_stack(columns)
-        return self._last
-
-    def _product(self, b: Floats) -> Floats:
-        b = b.ravel()
-        return np.asarray(self._X.T @ (self._X @ b) + self._mu * (b + self._C.T @ (self._C @ b)))

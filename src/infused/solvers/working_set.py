@@ -20,8 +20,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from infused._typing import Array, Floats, Ints
-from infused.results import SolverResult, SplitState
 from infused.solvers.least_squares import LeastSquares
+from infused.solvers.result import SolverResult, SplitState
 from infused.solvers.split_bregman import FIRST_MU, RowPenalty, split_bregman
 
 __all__ = ["split_bregman_on_working_set"]
@@ -62,7 +62,7 @@ def split_bregman_on_working_set(
         features = _grow(inside, outside)
         edges = np.flatnonzero(np.diff(C[:, features].indptr))
         inner = split_bregman(
-            f.of(features),
+            f.restricted(features),
             penalty,
             C[:, features][edges],
             lambda2,

@@ -1,7 +1,79 @@
-"""One module per file format; importing the package registers all of them."""
+"""Which function reads which suffix. A new format is one decorated function in a file of this folder."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
+from typing import TypeAlias, TypeVar
 
-for _module in iter_modules(__path__):
-    import_module(f"{__name__}.{_module.name}")
+from infused._runtime.messages import quoted
+from infused.data.errors import DataError
+from infused.data.raw import Part, Raw
+from infused.data.treatment import Treatment
+
+__all__ = ["Format", "Reader", "format_of", "reader", "reader_formats"]
+
+Reader: TypeAlias = Callable[[Path, Treatment, Part], Raw]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format: how it is called, which options it heeds and what reads it."""
+
+    title: str
+    options: frozenset[str]
+    read: Reader
+
+
+_FORMATS: dict[str, Format] = {}
+
+AnyReader = TypeVar("AnyReader", bound=Reader)
+
+
+def reader(*suffixes: str, title: str, options: tuple[str, ...] = ()) -> Callable[[AnyReader], AnyReader]:
+    """Register a function as the reader of files with these suffixes."""
+
+    def register(function: AnyReader) -> AnyReader:
+        for suffix in suffixes:
+            _FORMATS[suffix] = Format(title, frozenset(options), function)
+        return function
+
+    return register
+
+
+def reader_formats() -> dict[str, str]:
+    """Every suffix that can be read, and what such a file is.
+
+    Returns
+    -------
+    dict of str to str
+        From the suffix, such as ``.csv.gz``, to the name of the format.
+
+    Examples
+    --------
+    >>> from infused.data import reader_formats
+    >>> reader_formats()[".npz"]
+    'NumPy arrays'
+    """
+    return {suffix: entry.title for suffix, entry in sorted(_formats().items())}
+
+
+def format_of(path: Path) -> Format:
+    """The format that a file's suffix tells, such as ``.csv`` or ``.csv.gz``; capitals do not matter."""
+    endings = [suffix.lower() for suffix in path.suffixes[-2:]]
+    for suffix in ("".join(endings), *endings[-1:]):
+        if suffix in _formats():
+            return _formats()[suffix]
+    unknown = f"the suffix {quoted(endings[-1])}, which no reader knows" if endings else "no suffix"
+    raise DataError(f"{quoted(path)} has {unknown}; what can be read: {', '.join(reader_formats())}")
+
+
+@cache
+def _formats() -> dict[str, Format]:
+    for module in iter_modules(__path__):  # on demand: the readers import this module
+        import_module(f"{__name__}.{module.name}")
+    return _FORMATS

@@ -12,11 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from infused.data.content import ReadOptions, Table
+from infused._runtime.extras import extra
+from infused._runtime.messages import listed, quoted, reason
 from infused.data.dialect import NUMBER, codec, not_decodable
-from infused.data.errors import DataError, listed, quoted, reason
+from infused.data.errors import DataError
+from infused.data.raw import Part, RawTable
+from infused.data.readers import reader
 from infused.data.readers.delimited import block_size
-from infused.data.registry import reader
+from infused.data.treatment import Treatment
 
 __all__ = ["read_arff"]
 
@@ -42,19 +45,20 @@ class Attribute:
 
 
 @reader(".arff", title="ARFF table (Weka)", options=("target", "encoding"))
-def read_arff(path: Path, options: ReadOptions) -> Table:
+def read_arff(path: Path, treatment: Treatment, part: Part) -> RawTable:
     """Numeric, nominal and text attributes; a nominal one whose values are all numbers is read as numbers."""
+    extra("pyarrow")
     content = path.read_bytes()
     start = DATA.search(content)
     if start is None:
         raise DataError(f"{quoted(path)} has no @data line, so it is not ARFF or it is cut short")
     try:
-        header = content[: start.start()].decode(codec(options.encoding))
+        header = content[: start.start()].decode(codec(treatment.encoding))
         body = content[start.end() :].lstrip(b"\r\n")
-        columns = _parse(path, _attributes(path, header), COMMENT.sub(b"", body), options)
+        columns = _parse(path, _attributes(path, header), COMMENT.sub(b"", body), treatment.encoding)
     except UnicodeError as error:
-        raise not_decodable(path, options.encoding, error) from error
-    return Table(columns)
+        raise not_decodable(path, treatment.encoding, error) from error
+    return RawTable(columns)
 
 
 def _attributes(path: Path, header: str) -> list[Attribute]:
@@ -91,7 +95,7 @@ def _unquoted(name: str) -> str:
     return name
 
 
-def _parse(path: Path, attributes: list[Attribute], body: bytes, options: ReadOptions) -> Any:
+def _parse(path: Path, attributes: list[Attribute], body: bytes, encoding: str | None) -> Any:
     """The rows as a pyarrow table; columns go by number, as names may repeat."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
@@ -109,7 +113,7 @@ def _parse(path: Path, attributes: list[Attribute], body: bytes, options: ReadOp
         table = arrow_csv.read_csv(
             pa.BufferReader(body),
             read_options=arrow_csv.ReadOptions(
-                column_names=numbers, block_size=size, encoding=options.encoding or "utf8"
+                column_names=numbers, block_size=size, encoding=encoding or "utf8"
             ),
             parse_options=arrow_csv.ParseOptions(quote_char=_quote(body), escape_char="\\"),
             convert_options=arrow_csv.ConvertOptions(

@@ -6,10 +6,14 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from infused.data.content import ReadOptions, Table
+from infused._runtime.extras import extra
+from infused._runtime.messages import quoted, reason
 from infused.data.dialect import Dialect, find_dialect, not_decodable, ragged_line
-from infused.data.errors import DataError, quoted, reason
-from infused.data.registry import reader
+from infused.data.errors import DataError
+from infused.data.raw import Part, RawTable
+from infused.data.readers import reader
+from infused.data.treatment import Treatment
+from infused.exceptions import Setting
 
 __all__ = ["MISSING", "block_size", "read_comma", "read_tab"]
 
@@ -25,15 +29,15 @@ LARGEST_BLOCK = 1 << 30
 
 
 @reader(".csv", ".csv.gz", ".txt", ".txt.gz", title="text table, separator found out", options=OPTIONS)
-def read_comma(path: Path, options: ReadOptions) -> Table:
+def read_comma(path: Path, treatment: Treatment, part: Part) -> RawTable:
     """Columns between the separators that the first rows show."""
-    return _read(path, options, separator=None)
+    return _read(path, treatment, separator=None)
 
 
 @reader(".tsv", ".tsv.gz", ".tab", ".tab.gz", title="text table, tabs between values", options=OPTIONS)
-def read_tab(path: Path, options: ReadOptions) -> Table:
+def read_tab(path: Path, treatment: Treatment, part: Part) -> RawTable:
     """Columns between tabs."""
-    return _read(path, options, separator="\t")
+    return _read(path, treatment, separator="\t")
 
 
 def block_size(longest_row: int) -> int:
@@ -41,17 +45,18 @@ def block_size(longest_row: int) -> int:
     return min(max(SMALLEST_BLOCK, ROWS_PER_BLOCK * longest_row), LARGEST_BLOCK)
 
 
-def _read(path: Path, options: ReadOptions, separator: str | None) -> Table:
+def _read(path: Path, treatment: Treatment, separator: str | None) -> RawTable:
+    extra("pyarrow")
     try:
-        dialect = find_dialect(path, options, separator)
-        return _tidied(_parse(path, options, dialect), dialect)
+        dialect = find_dialect(path, treatment, separator)
+        return _tidied(_parse(path, treatment, dialect), dialect)
     except UnicodeError as error:
-        raise not_decodable(path, options.encoding, error) from error
+        raise not_decodable(path, treatment.encoding, error) from error
     except (EOFError, OSError, zlib.error) as error:
         raise DataError(f"{quoted(path)} cannot be read to its end: {reason(error)}") from error
 
 
-def _parse(path: Path, options: ReadOptions, dialect: Dialect) -> Any:
+def _parse(path: Path, treatment: Treatment, dialect: Dialect) -> Any:
     """A pyarrow table with the dialect's names.
 
     A quoted value may hold a line break. To allow for it costs time on every file, so that is done only when
@@ -61,11 +66,11 @@ def _parse(path: Path, options: ReadOptions, dialect: Dialect) -> Any:
 
     size = block_size(dialect.longest_row)
     try:
-        table = _parse_blocks(path, options, dialect, size, line_breaks=False)
+        table = _parse_blocks(path, treatment, dialect, size, line_breaks=False)
     except pa.ArrowInvalid:
-        _refuse_ragged(path, options, dialect)
+        _refuse_ragged(path, treatment, dialect)
         try:
-            table = _parse_blocks(path, options, dialect, LARGEST_BLOCK, line_breaks=True)
+            table = _parse_blocks(path, treatment, dialect, LARGEST_BLOCK, line_breaks=True)
         except pa.ArrowInvalid as error:
             raise DataError(f"{quoted(path)} could not be parsed as a table: {reason(error)}") from error
     pa.default_memory_pool().release_unused()  # what parsing took, before the matrix is made
@@ -74,7 +79,7 @@ def _parse(path: Path, options: ReadOptions, dialect: Dialect) -> Any:
     return table.rename_columns(list(dialect.names))
 
 
-def _parse_blocks(path: Path, options: ReadOptions, dialect: Dialect, size: int, line_breaks: bool) -> Any:
+def _parse_blocks(path: Path, treatment: Treatment, dialect: Dialect, size: int, line_breaks: bool) -> Any:
     import pyarrow as pa
     from pyarrow import csv
 
@@ -84,8 +89,8 @@ def _parse_blocks(path: Path, options: ReadOptions, dialect: Dialect, size: int,
             stream,
             read_options=csv.ReadOptions(
                 block_size=size,
-                encoding=options.encoding or "utf8",
-                autogenerate_column_names=not options.header,
+                encoding=treatment.encoding or "utf8",
+                autogenerate_column_names=not treatment.header,
             ),
             parse_options=csv.ParseOptions(delimiter=dialect.separator, newlines_in_values=line_breaks),
             convert_options=csv.ConvertOptions(
@@ -94,18 +99,19 @@ def _parse_blocks(path: Path, options: ReadOptions, dialect: Dialect, size: int,
         )
 
 
-def _refuse_ragged(path: Path, options: ReadOptions, dialect: Dialect) -> None:
-    ragged = ragged_line(path, options.encoding, dialect.separator)
+def _refuse_ragged(path: Path, treatment: Treatment, dialect: Dialect) -> None:
+    ragged = ragged_line(path, treatment.encoding, dialect.separator)
     if ragged is not None:
         line, values, expected = ragged
         raise DataError(
             f"line {line} of {quoted(path)} has {values} values where the first line has {expected}: "
-            f"mend that line, or say what separates the values with --separator (it seemed to be "
-            f"{dialect.separator!r})"
+            "mend that line, or say what separates the values with ",
+            Setting("separator"),
+            f" (it seemed to be {dialect.separator!r})",
         )
 
 
-def _tidied(table: Any, dialect: Dialect) -> Table:
+def _tidied(table: Any, dialect: Dialect) -> RawTable:
     """Without the empty column that a separator at the end of every line makes."""
     import pyarrow as pa
 
@@ -118,4 +124,4 @@ def _tidied(table: Any, dialect: Dialect) -> Table:
     ):
         table = table.remove_column(last)
         notes.append("an empty column without a name was left out at the end")
-    return Table(table, notes=tuple(notes))
+    return RawTable(table, notes=tuple(notes))

@@ -1,0 +1,35 @@
+from . import bench as bench
+from . import data as data
+from . import exceptions as exceptions
+from . import report as report
+from .graphs import FeatureGraph as FeatureGraph
+from .graphs import feature_distributions as feature_distributions
+from .graphs import target_distributions as target_distributions
+from .information import StructuralInformation as StructuralInformation
+from .information import jensen_shannon as jensen_shannon
+from .information import similarity as similarity
+from .information import structural_information as structural_information
+from .selectors import JMIM as JMIM
+from .selectors import MIFS as MIFS
+from .selectors import MRMR as MRMR
+from .selectors import FusedLasso as FusedLasso
+from .selectors import GreedyForward as GreedyForward
+from .selectors import GroupLasso as GroupLasso
+from .selectors import InElasticNet as InElasticNet
+from .selectors import InFusedLasso as InFusedLasso
+from .selectors import InLasso as InLasso
+from .selectors import Lasso as Lasso
+from .selectors import RandomSelector as RandomSelector
+from .selectors import ULasso as ULasso
+from .selectors import available_selectors as available_selectors
+from .selectors import make_selector as make_selector
+from .workflow import Comparison as Comparison
+from .workflow import Explanation as Explanation
+from .workflow import Repetition as Repetition
+from .workflow import Selection as Selection
+from .workflow import compare as compare
+from .workflow import explain as explain
+from .workflow import rerun as rerun
+from .workflow import select as select
+
+__version__: str

@@ -1,0 +1,35 @@
+"""Packages that only some jobs need, each brought along by an extra."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from infused.exceptions import MissingExtraError
+
+__all__ = ["extra"]
+
+#: Which extra of infused brings which package.
+EXTRAS = {
+    "anndata": "h5ad",
+    "filelock": "files",
+    "jinja2": "report",
+    "matplotlib": "plots",
+    "pandas": "files",
+    "pyarrow": "files",
+    "rich": "cli",
+    "typer": "cli",
+}
+
+
+def extra(module: str) -> Any:
+    """A module of an optional package, or one line that says how to get it."""
+    package = module.partition(".")[0]
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != package:
+            raise
+        raise MissingExtraError(
+            f"this needs the package {package}, which is not installed: pip install 'infused[{EXTRAS[package]}]'"
+        ) from error

@@ -1,0 +1,70 @@
+"""The words that messages share, and warnings that point at the user's line."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from infused.exceptions import InputError, Setting
+
+__all__ = ["check_choice", "count", "listed", "quoted", "reason", "suggestion", "warn_user"]
+
+SHOWN = 5  # names that a message lists before it says how many more there are
+LONGEST = 60  # characters of a name that a message shows
+LONGEST_REASON = 160
+
+
+def quoted(name: Any) -> str:
+    """In quotes, control characters escaped; a name is cut where it would fill the screen, a path never."""
+    text = str(name)
+    return repr(text if len(text) <= LONGEST or isinstance(name, Path) else text[: LONGEST - 1] + "…")
+
+
+def listed(names: Iterable[Any], shown: int = SHOWN) -> str:
+    """``'a', 'b', 'c', 'd', 'e' and 7 more``."""
+    every = list(names)
+    text = ", ".join(quoted(name) for name in every[:shown])
+    return text if len(every) <= shown else f"{text} and {len(every) - shown:,} more"
+
+
+def count(number: int, noun: str) -> str:
+    """``1 column``, ``2,000 columns``."""
+    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + ("es" if noun.endswith("s") else "s")
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
+def suggestion(name: str, candidates: Sequence[str]) -> str:
+    """``; did you mean 'petal width'?``, or nothing when no candidate is close."""
+    folded = {candidate.casefold(): candidate for candidate in candidates}
+    close = get_close_matches(name.casefold(), list(folded), n=3)
+    return f"; did you mean {listed(folded[match] for match in close)}?" if close else ""
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
+    """Raise unless the value of a parameter is one of the choices."""
+    known = list(choices)
+    if value not in known:
+        hint = suggestion(str(value), known) or f"; there are {', '.join(known)}"
+        raise InputError(Setting(name, value), f" is not known{hint}")
+
+
+def reason(error: BaseException) -> str:
+    """What a library said, short enough for the end of a line."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 1] + "…"
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn at the line outside of infused (and of the libraries that called it back) that led here."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and _is_inside(str(frame.f_globals.get("__name__", ""))):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level - 1)
+
+
+def _is_inside(module: str) -> bool:
+    return module.partition(".")[0] in ("infused", "sklearn", "joblib", "contextlib")

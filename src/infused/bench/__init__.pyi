@@ -1,0 +1,13 @@
+from .plan import Cell as Cell
+from .plan import Experiment as Experiment
+from .plan import Problem as Problem
+from .plan import default_ks as default_ks
+from .protocol import evaluate as evaluate
+from .runner import Outcome as Outcome
+from .runner import Progress as Progress
+from .runner import run_experiment as run_experiment
+from .standings import Standings as Standings
+from .standings import compare_methods as compare_methods
+from .store import Store as Store
+from .store import StoreError as StoreError
+from .verdict import verdict as verdict

@@ -1,0 +1,239 @@
+"""What a benchmark computes: cells, each named by a hash of everything that its result depends on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from infused._runtime.messages import check_choice
+from infused._typing import Array
+from infused.bench.models import default_judge, judge_named
+from infused.exceptions import InputError, Setting
+from infused.selectors.method import Method, canonical_json, prepared
+
+if TYPE_CHECKING:
+    from infused.data import Dataset
+
+__all__ = [
+    "SCHEMA",
+    "Cell",
+    "Experiment",
+    "Problem",
+    "ProtocolName",
+    "check_ks",
+    "content_key",
+    "default_ks",
+]
+
+SCHEMA = 1
+"""Of rows and of cells: a new number means that earlier results do not stand for new ones."""
+
+ProtocolName = Literal["nested", "leaky"]
+"""What a selection may see: the training part of each fold, or all samples."""
+
+#: The largest k of the paper's figures.
+PAPER_KS = {
+    "USPS": 50,
+    "PIE": 70,
+    "YaleB": 50,
+    "Lymphoma": 160,
+    "Leukemia": 200,
+    "RELATHE": 200,
+    "BASEHOCK": 200,
+    "Isolet1": 100,
+}
+STEP, MOST_KS = 10, 20
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Data, the numbers of features to try, and which samples must not be torn apart."""
+
+    data: Dataset
+    ks: tuple[int, ...]
+    """Increasing."""
+    groups: Array | None = None
+    """One value per sample: samples of a group are in the training part or in the test part together."""
+
+    @property
+    def name(self) -> str:
+        """What the data set is called."""
+        return self.data.name
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of the data, and of the groups where there are any."""
+        if self.groups is None:
+            return self.data.fingerprint
+        groups = [str(group) for group in self.groups]
+        return content_key({"data": self.data.fingerprint, "groups": groups})
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One method on one fold, for every k."""
+
+    dataset: str
+    data: str
+    """The fingerprint of the data."""
+    method: str
+    parameters: str
+    protocol: ProtocolName
+    classifier: str
+    ks: tuple[int, ...]
+    folds: int
+    seed: int
+    repeat: int
+    """From 0."""
+    fold: int
+    """From 0."""
+
+    @cached_property
+    def key(self) -> str:
+        """The name of the cell in a store."""
+        return content_key(asdict(self))
+
+    @property
+    def selector(self) -> Method:
+        """The method with its parameters."""
+        return Method(self.method, json.loads(self.parameters))
+
+    def describe(self) -> str:
+        """A few words for a person, who counts from 1."""
+        return f"{self.dataset}, {self.selector}, repeat {self.repeat + 1}, fold {self.fold + 1}"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Every method on every fold of every problem, under one protocol.
+
+    Examples
+    --------
+    >>> from infused.bench import Experiment, Problem
+    >>> from infused.data import load_data
+    >>> from infused.selectors.method import Method
+    >>> wine = Problem(load_data("wine"), ks=(2, 4))
+    >>> experiment = Experiment((wine,), (Method("lasso"), Method("random")), folds=5)
+    >>> len(experiment.cells())
+    10
+    """
+
+    problems: tuple[Problem, ...]
+    methods: tuple[Method, ...]
+    repeats: int = 1
+    folds: int = 10
+    protocol: ProtocolName = "nested"
+    classifier: str | None = None
+    """By default a linear SVM; a ridge regression for real targets."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.problems or not self.methods:
+            raise InputError("there is nothing to run: give at least one data set and one method")
+        _refuse_twice("data set", [problem.name for problem in self.problems])
+        _refuse_twice("method", [str(one) for one in self.methods])
+        for name, least in (("repeats", 1), ("folds", 2), ("seed", 0)):
+            if getattr(self, name) < least:
+                raise InputError(Setting(name, getattr(self, name)), f": give a whole number from {least}")
+        check_choice("protocol", self.protocol, get_args(ProtocolName))
+        for problem in self.problems:
+            if check_ks(problem.ks, problem.name, problem.data.n_features) != problem.ks:
+                raise InputError(f"the numbers of features for {problem.name} must increase")
+            _check_folds(problem, self.folds)
+            judge_named(self._judge(problem), problem.data.kind)
+            for method in self.methods:
+                method.check()
+                prepared(_on_grid(method, problem.data), 1, problem.data.kind)
+
+    def cells(self) -> list[Cell]:
+        """All cells, data set by data set."""
+        return [
+            Cell(
+                dataset=problem.name,
+                data=problem.fingerprint,
+                method=method.id,
+                parameters=canonical_json(_on_grid(method, problem.data).parameters),
+                protocol=self.protocol,
+                classifier=self._judge(problem),
+                ks=problem.ks,
+                folds=self.folds,
+                seed=self.seed,
+                repeat=repeat,
+                fold=fold,
+            )
+            for problem in self.problems
+            for repeat in range(self.repeats)
+            for fold in range(self.folds)
+            for method in self.methods
+        ]
+
+    def _judge(self, problem: Problem) -> str:
+        return self.classifier or default_judge(problem.data.kind)
+
+
+def content_key(content: Mapping[str, Any]) -> str:
+    """A hash of the content and of the schema, as a file name."""
+    text = canonical_json({"schema": SCHEMA, **content})
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def default_ks(name: str, n_features: int) -> tuple[int, ...]:
+    """The numbers of features of the paper's figures; for other data, at most 20 even steps.
+
+    >>> default_ks("USPS", 256)
+    (10, 20, 30, 40, 50)
+    >>> default_ks("breast-cancer", 30)
+    (6, 12, 18, 24, 30)
+    """
+    top = PAPER_KS.get(name) or min(n_features, STEP * MOST_KS)
+    step = STEP if top >= 5 * STEP else max(1, top // 5)
+    return tuple(range(step, top + 1, step))
+
+
+def check_ks(ks: Iterable[int], name: str, n_features: int) -> tuple[int, ...]:
+    """Increasing numbers of features, or an error that says which is not possible."""
+    wanted = tuple(sorted(set(ks)))
+    if not wanted or wanted[0] < 1:
+        raise InputError(Setting("k", list(wanted)), ": give whole numbers from 1")
+    if wanted[-1] > n_features:
+        raise InputError(Setting("k", wanted[-1]), f" is more than the {n_features} features of {name}")
+    return wanted
+
+
+def _on_grid(method: Method, data: Dataset) -> Method:
+    """The method; where it fuses along a picture, with the shape that the data have, listed row by row."""
+    parameters = method.parameters
+    if parameters.get("fusion") != "grid" or parameters.get("grid_shape") or data.grid_shape is None:
+        return method
+    # Pixels that are listed by columns are those of the turned picture listed by rows.
+    shape = data.grid_shape if data.grid_order == "rows" else data.grid_shape[::-1]
+    return Method(method.id, {**parameters, "grid_shape": list(shape)})
+
+
+def _refuse_twice(what: str, names: list[str]) -> None:
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"the {what} {twice} is there twice")
+
+
+def _check_folds(problem: Problem, folds: int) -> None:
+    """Refuse more folds than the data can fill."""
+    y, groups = problem.data.y, problem.groups
+    if y.ndim > 1:
+        raise InputError(f"{problem.name} has {y.shape[1]} targets: a benchmark takes one")
+    if groups is not None and len(groups) != len(y):
+        raise InputError(f"{problem.name} has {len(y)} samples, but groups of {len(groups)}")
+    if groups is not None:
+        most, what = len(np.unique(groups)), "groups"
+    elif problem.data.kind == "classes":
+        most, what = int(np.unique(y, return_counts=True)[1].max()), "samples in its largest class"
+    else:
+        most, what = len(y), "samples"
+    if folds > most:
+        raise InputError(Setting("folds", folds), f" is more than the {most} {what} of {problem.name}")

@@ -1,0 +1,101 @@
+"""Methods side by side on one data set: how good, how many features, how steady, how fast; is it real?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from infused.bench.frames import failed_cells, metric_of, of_protocol, only_dataset
+from infused.bench.paired import ALPHA, against_best
+from infused.bench.plan import ProtocolName
+from infused.bench.statistics import score_summary, stability_at
+from infused.exceptions import InputError
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
+__all__ = ["Standings", "compare_methods"]
+
+
+@dataclass(frozen=True)
+class Standings:
+    """What the rows of one data set say about the methods."""
+
+    dataset: str
+    protocol: ProtocolName
+    metric: str
+    methods: DataFrame
+    """The best first; columns label, mean, error, k, smallest_k, n_folds, difference, low, high, p_holm,
+    stability, stability_low, stability_high, select_seconds, failed. Methods without any result
+    come last, with numbers that are not there."""
+    curves: DataFrame
+    """From :func:`infused.bench.statistics.score_summary`."""
+    rows: DataFrame
+    """Labelled, as they came."""
+
+    @property
+    def beaten(self) -> list[str]:
+        """Methods that are worse than the best by more than chance, after Holm's correction."""
+        return [str(one) for one in self.methods.loc[self.methods["p_holm"] < ALPHA, "label"]]
+
+    @property
+    def undecided(self) -> list[str]:
+        """Methods that these folds cannot tell from the best."""
+        others = self.methods.iloc[1:]
+        return [str(one) for one in others.loc[others["mean"].notna() & ~(others["p_holm"] < ALPHA), "label"]]
+
+
+def compare_methods(
+    rows: DataFrame, *, protocol: ProtocolName | None = None, metric: str | None = None
+) -> Standings:
+    """Every method at its best k on one data set, set against the best of them.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One row per k of a cell, of one data set.
+    protocol : {"nested", "leaky"}, optional
+        Needed where the rows hold both.
+    metric : str, optional
+        By default accuracy, or R² for a real target.
+
+    Returns
+    -------
+    Standings
+    """
+    mine = of_protocol(rows, protocol)
+    dataset = only_dataset(mine)
+    if not (mine["status"] == "ok").any():
+        raise InputError(f"there is nothing to compare: no method finished a fold of {dataset}")
+    metric = metric_of(mine, metric)
+    found = cast(ProtocolName, str(mine["protocol"].iloc[0]))
+    methods = _with_failed(against_best(mine, metric), mine)
+    methods = methods.join(_stabilities(mine, methods, found)).join(_seconds(mine), on="label")
+    return Standings(dataset, found, metric, methods, score_summary(mine, metric), mine)
+
+
+def _with_failed(best: DataFrame, rows: DataFrame) -> DataFrame:
+    """The methods that never finished, too, and how many folds each lost."""
+    failed = failed_cells(rows)["label"].value_counts()
+    nothing = sorted(set(rows["label"]) - set(best["label"]))
+    every = best.set_index("label").reindex([*best["label"], *nothing]).reset_index()
+    return every.assign(failed=every["label"].map(failed).fillna(0).astype(int))
+
+
+def _stabilities(rows: DataFrame, methods: DataFrame, protocol: ProtocolName) -> DataFrame:
+    import pandas as pd
+
+    found = []
+    for label, k in zip(methods["label"], methods["k"], strict=True):
+        # The leaky protocol selects once, on all samples: its folds say nothing about stability.
+        one = None if protocol == "leaky" or np.isnan(k) else stability_at(rows, label, int(k))
+        found.append((np.nan,) * 3 if one is None else (one.index, one.low, one.high))
+    return pd.DataFrame(found, columns=["stability", "stability_low", "stability_high"], index=methods.index)
+
+
+def _seconds(rows: DataFrame) -> Series:
+    """Mean seconds to select, by method; every row of a cell holds those of the cell."""
+    cells = rows[rows["status"] == "ok"].groupby(["label", "repeat", "fold"])["select_seconds"]
+    return cells.max().groupby("label").mean()

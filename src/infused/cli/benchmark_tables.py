@@ -1,0 +1,266 @@
+"""``infused benchmark table`` and ``figures``: a store as tables and as pictures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from infused._runtime.messages import check_choice
+from infused.cli import options as o
+from infused.cli import terminal
+from infused.cli.benchmark import STORE, StoreFolder
+from infused.cli.progress import Watch
+from infused.exceptions import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+    from infused.bench.plan import ProtocolName
+    from infused.bench.table_formats import Table
+
+__all__ = ["FIGURES_EXAMPLES", "TABLE_EXAMPLES", "figures", "table"]
+
+TABLE_EXAMPLES = o.examples(
+    "infused benchmark table",
+    "infused benchmark table --dataset wine",
+    "infused benchmark table --format latex --output tables.tex",
+)
+FIGURES_EXAMPLES = o.examples("infused benchmark figures --output docs/figures")
+
+#: The data of Figure 3 of the paper.
+CONVERGENCE = ("USPS", "YaleB")
+
+MethodNames = Annotated[str | None, typer.Option("--methods", metavar="a,b", help="Show these alone.")]
+
+
+def table(
+    paper: Annotated[
+        bool, typer.Option("--paper", help="Tables 1 to 3 of the paper: ours beside the published.")
+    ] = False,
+    methods: MethodNames = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option("--dataset", metavar="NAME", help="All about one data set: stability, seconds, p."),
+    ] = None,
+    format: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="markdown, csv (its numbers alone) or latex.")
+    ] = "markdown",
+    protocol: o.ProtocolOption = "nested",
+    store: StoreFolder = STORE,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write to a file.", rich_help_panel=o.RESULTS),
+    ] = None,
+    force: o.Force = False,
+) -> None:
+    """Show the best mean of every method on every data set, with its number of features.
+
+    Below it the mean ranks over data sets, where every method has results on two or more, and what each part
+    of InFusedLasso is worth, where --ablate measured it. With --paper, the
+    paper's three tables with ours beside the published, the difference, and whether it exceeds the standard
+    error. With --dataset, every method on one data set beside the best of them: how good, with how many
+    features, how steady, how fast, and whether the difference is real. CSV holds the figures of the accuracy
+    table, one line for each method and data set.
+    """
+    from infused._runtime.files import check_place, write_whole
+    from infused.bench.plan import check_protocol
+    from infused.bench.table_formats import FORMATS
+
+    check_choice("format", format, FORMATS)
+    which = check_protocol(protocol)
+    if output is not None:
+        check_place(output, force)
+    if paper and dataset is not None:
+        raise InputError("--paper and --dataset ask for different tables: give one of them")
+    rows = _stored_rows(store, o.parse_names("--methods", methods))
+    if dataset is None:
+        text, n_tables = _text(rows, which, paper, format)
+    else:
+        text, n_tables = _one_dataset(rows, which, dataset).to(format), 1
+    if output is None:
+        print(text, end="")
+    else:
+        write_whole(output, text.encode())
+        what = "1 table" if n_tables == 1 else f"{n_tables} tables"
+        terminal.results().print(f"{what} in {output}", soft_wrap=True)
+
+
+def _stored_rows(folder: Path, methods: list[str] | None = None) -> DataFrame:
+    """The rows of a store, or those of some methods, each as `infused benchmark` takes it."""
+    from infused.bench import Store
+    from infused.selectors.method import Method
+
+    rows = Store(folder).frame()
+    if rows.empty:
+        raise InputError(f"there are no results in {str(folder)!r}: fill it with infused benchmark --store")
+    if methods is None:
+        return rows
+    pairs = zip(rows["method"], rows["parameters"], strict=True)
+    typed = [str(Method(id, json.loads(parameters))) for id, parameters in pairs]
+    wanted = [str(Method.parse(method)) for method in methods]
+    for method in wanted:
+        check_choice("methods", method, sorted(set(typed)))
+    return rows[[name in wanted for name in typed]]
+
+
+def _text(rows: DataFrame, protocol: ProtocolName, paper: bool, format: str) -> tuple[str, int]:
+    """The tables in one text, and how many they are."""
+    from infused.bench.paper_tables import datasets_table, published_accuracy_table, structural_table
+
+    if paper:
+        figures = [published_accuracy_table(rows, protocol=protocol)]
+        tables = [datasets_table(), *figures, structural_table(rows, protocol=protocol)]
+    else:
+        figures = _accuracy(rows, protocol)
+        tables = [*figures, *_ranks(rows, protocol), *_ablation(rows, protocol)]
+    if format == "csv":
+        import pandas as pd
+
+        return replace(figures[0], data=pd.concat([one.data for one in figures])).to_csv(), 1
+    return "\n".join(one.to(format) for one in tables), len(tables)
+
+
+def _one_dataset(rows: DataFrame, protocol: ProtocolName, name: str) -> Table:
+    """Every method beside the best."""
+    from infused.bench.frames import of_protocol
+    from infused.bench.standings import compare_methods
+    from infused.bench.tables import standings_table
+
+    mine = of_protocol(rows, protocol)
+    check_choice("dataset", name, sorted(mine["dataset"].unique()))
+    return standings_table(compare_methods(mine[mine["dataset"] == name]))
+
+
+def _accuracy(rows: DataFrame, protocol: ProtocolName) -> list[Table]:
+    """One table for classes, and one for real targets."""
+    from infused.bench.frames import metric_of, of_protocol
+    from infused.bench.tables import accuracy_table
+
+    mine = of_protocol(rows, protocol)
+    metrics = mine["dataset"].map({name: metric_of(part) for name, part in mine.groupby("dataset")})
+    return [
+        accuracy_table(mine[metrics == metric], protocol=protocol, metric=metric)
+        for metric in metrics.unique()
+    ]
+
+
+def _ranks(rows: DataFrame, protocol: ProtocolName) -> list[Table]:
+    """Mean ranks, where there is enough to rank."""
+    from infused.bench.ranks import TooFewToRankError
+    from infused.bench.tables import rank_table
+
+    try:
+        return [rank_table(rows, protocol=protocol)]
+    except TooFewToRankError as error:
+        terminal.note(terminal.stderr(), f"no table of ranks: {error}")
+        return []
+
+
+def _ablation(rows: DataFrame, protocol: ProtocolName) -> list[Table]:
+    """What each part of InFusedLasso is worth, where it was measured."""
+    from infused.bench.ablation_table import ablation_table
+
+    found = ablation_table(rows, protocol=protocol)
+    return [] if found is None else [found]
+
+
+def figures(
+    store: StoreFolder = STORE,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the pictures.")
+    ] = Path("figures"),
+    methods: MethodNames = None,
+    convergence: Annotated[
+        bool,
+        typer.Option("--convergence/--no-convergence", help="Whether to fit USPS and YaleB for Figure 3."),
+    ] = True,
+    quiet: o.Quiet = False,
+) -> None:
+    """Draw what a benchmark found, each figure as PNG and as SVG.
+
+    accuracy: accuracy against the number of features on every data set (Figure 2 of the paper), with bands of
+    one standard error and the published result of InFusedLasso. ranks: the critical-difference diagram.
+    convergence: the objective against the iteration (Figure 3). Variants of a method are drawn only where
+    --methods names them. Leaky results have figures of their own.
+    """
+    from infused._runtime.extras import extra
+    from infused._runtime.files import check_writable
+    from infused.bench.frames import labelled, plain_methods
+
+    extra("matplotlib").use("Agg")
+    check_writable(output)
+    rows = labelled(_stored_rows(store, o.parse_names("--methods", methods)))
+    rows = plain_methods(rows) if methods is None else rows
+    written = []
+    with Watch(quiet) as watch:
+        for protocol in sorted(rows["protocol"].unique()):
+            suffix = "-leaky" if protocol == "leaky" else ""
+            for name, figure in _of_rows(rows, protocol, watch):
+                written += _save(figure, output, f"{name}{suffix}")
+        if convergence:
+            written += _convergence(output, watch)
+    if not quiet:
+        for path in written:
+            terminal.results().print(str(path), soft_wrap=True)
+
+
+def _of_rows(rows: DataFrame, protocol: ProtocolName, watch: Watch) -> Iterator[tuple[str, Figure]]:
+    from infused.bench.ranks import TooFewToRankError
+    from infused.bench.tables import rank_comparison
+    from infused.report import plot_accuracy_grid, plot_critical_difference
+
+    yield "accuracy", plot_accuracy_grid(rows, protocol=protocol, published=True)
+    try:
+        ranks = rank_comparison(rows, protocol=protocol)
+    except TooFewToRankError as error:
+        watch.notes([f"no figure of {protocol} ranks: {error}"])
+        return
+    figure: Any = plot_critical_difference(ranks).figure
+    yield "ranks", figure
+
+
+def _convergence(folder: Path, watch: Watch) -> list[Path]:
+    """Figure 3, where its data are on this machine."""
+    import matplotlib.pyplot as plt
+
+    from infused.data import load_data
+    from infused.data.paper import is_present
+    from infused.report import plot_convergence
+    from infused.selectors import make_selector
+
+    absent = [name for name in CONVERGENCE if not is_present(name)]
+    if absent:
+        watch.notes([f"no figure of convergence: {' and '.join(absent)} not found (see infused datasets)"])
+        return []
+    figure, axes = plt.subplots(1, len(CONVERGENCE), figsize=(9.6, 3.8), layout="constrained")
+    for ax, name in zip(axes, CONVERGENCE, strict=True):
+        data = load_data(name)
+        # The first round on all features is what the paper's figure shows.
+        selector = make_selector("infused-lasso", ranking="coefficient").fit(data.X, data.y)
+        plot_convergence(selector, ax=ax)
+        ax.set_title(f"{name}: {ax.get_title()}", fontsize="medium")
+    return _save(figure, folder, "convergence")
+
+
+def _save(figure: Figure, folder: Path, name: str) -> list[Path]:
+    """As PNG and SVG; the same figure gives the same files."""
+    import matplotlib
+    import matplotlib.pyplot as plt
+
+    from infused._runtime.files import write_whole
+
+    paths = [folder / f"{name}.{kind}" for kind in ("png", "svg")]
+    with matplotlib.rc_context({"svg.hashsalt": "infused"}):
+        for path in paths:
+            metadata = {"Date": None} if path.suffix == ".svg" else {}
+            draw = partial(figure.savefig, format=path.suffix[1:], dpi=150, metadata=metadata)
+            write_whole(path, draw)
+    plt.close(figure)
+    return paths

@@ -1,0 +1,107 @@
+"""Data as they were found, before any treatment: a table of columns, or a matrix of numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from infused._runtime.messages import count, reason
+from infused._typing import Array, Data
+from infused.data.errors import DataError
+
+__all__ = ["EXACT", "GridOrder", "Part", "Raw", "RawMatrix", "RawTable", "as_array", "in_numbers"]
+
+Part: TypeAlias = Literal["both", "features", "target"]
+GridOrder: TypeAlias = Literal["rows", "columns"]
+
+EXACT = 2**53  # whole numbers from here on have neighbours that float64 cannot tell apart
+REFUSED = {
+    "O": "is an array of objects",
+    "V": "is an array of records",
+    "c": "holds complex numbers",
+    "U": "holds text",
+    "S": "holds text",
+    "M": "holds dates",
+    "m": "holds durations",
+}
+
+
+@dataclass(frozen=True)
+class RawTable:
+    """Columns of any type."""
+
+    columns: Any
+    """A pyarrow table."""
+    y: Array | None = None
+    """The target, where it came beside the columns; otherwise it is one of them."""
+    target_name: str = "target"
+    index: tuple[str, ...] = ()
+    """Columns that were the row labels of a data frame."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RawMatrix:
+    """Features in one array, samples x features, dense or sparse, of any numeric type."""
+
+    X: Data
+    y: Array | None = None
+    """As stored; None when there is none or it was not wanted."""
+    target_name: str = "target"
+    names: tuple[str, ...] | None = None
+    """Feature names, where there are any."""
+    grid_shape: tuple[int, int] | None = None
+    """Rows and columns of the picture whose pixels are the features."""
+    grid_order: GridOrder = "rows"
+    """Whether the pixels are listed row by row or column by column."""
+
+
+Raw: TypeAlias = RawTable | RawMatrix
+
+
+def in_numbers(raw: Raw, where: str) -> Raw:
+    """The same, a matrix as float64 (CSR where it came sparse), which may share memory with the given."""
+    return raw if isinstance(raw, RawTable) else replace(raw, X=_as_numbers(raw.X, where))
+
+
+def as_array(values: Any, what: str) -> Array:
+    """What NumPy makes of it; masked numbers are NaN."""
+    if isinstance(values, np.ma.MaskedArray) and values.dtype.kind in "biuf":
+        return np.ma.filled(values.astype(np.float64), np.nan)
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise DataError(f"{what} is no array: {reason(error)}") from error
+
+
+def _as_numbers(X: Any, where: str) -> Data:
+    from scipy import sparse
+
+    if not sparse.issparse(X):
+        X = as_array(X, f"X of {where}")
+    if X.ndim != 2:
+        shape = "x".join(map(str, X.shape)) or "one value"
+        raise DataError(
+            f"X of {where} has {count(X.ndim, 'dimension')} ({shape}); it must be samples x features"
+        )
+    if X.dtype.kind in REFUSED:
+        raise DataError(f"X of {where} {REFUSED[X.dtype.kind]}; it must hold real numbers")
+    values = X.data if sparse.issparse(X) else X
+    if X.dtype.kind in "iu" and X.dtype.itemsize == 8 and values.size and _largest(values) >= EXACT:
+        raise DataError(
+            f"X of {where} has whole numbers beyond 2^53, which would be rounded: store it as float64"
+        )
+    if not sparse.issparse(X):
+        return np.asarray(X, dtype=np.float64)
+    result = sparse.csr_array(X, dtype=np.float64)
+    if not result.has_canonical_format or not result.data.all():
+        result = result.copy()  # the user's matrix stays as it is
+        result.sum_duplicates()
+        result.eliminate_zeros()
+    return result
+
+
+def _largest(values: Any) -> int:
+    return max(int(values.max()), -int(values.min()))

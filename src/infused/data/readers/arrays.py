@@ -1,0 +1,141 @@
+"""Arrays: MATLAB's .mat, NumPy's .npz and svmlight. Which one holds the features, and which the target?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from infused._runtime.messages import quoted, suggestion
+from infused.data.columns import numbered
+from infused.data.errors import DataError, parsing
+from infused.data.raw import Part, RawMatrix
+from infused.data.readers import reader
+from infused.data.treatment import Treatment
+from infused.exceptions import Setting
+
+__all__ = ["read_mat", "read_npz", "read_svmlight"]
+
+X_KEYS = ("X", "fea", "data", "features", "feature", "inputs")
+Y_KEYS = ("Y", "gnd", "target", "targets", "labels", "label", "class", "classes")
+NAME_KEYS = ("feature_names", "featurenames", "var_names")
+
+SCIPY_SPARSE = {"data", "shape", "format"}
+MOST_FEATURES = 20_000_000  # every feature gets a name; an index beyond this is a slip
+
+
+@reader(".mat", title="MATLAB arrays", options=("x_key", "y_key"))
+def read_mat(path: Path, treatment: Treatment, part: Part) -> RawMatrix:
+    """X and Y, fea and gnd, or the arrays that the caller names; a sparse X stays sparse."""
+    from scipy import io
+
+    with parsing(path, "MATLAB .mat"):
+        try:
+            content = io.loadmat(path)
+        except NotImplementedError as error:
+            raise DataError(
+                f"{quoted(path)} is a version 7.3 .mat file (HDF5), which is not supported: "
+                "in MATLAB, save it again with save(..., '-v7')"
+            ) from error
+    arrays = {key: value for key, value in content.items() if not key.startswith("__")}
+    return _pick(arrays, treatment, part, path)
+
+
+@reader(".npz", title="NumPy arrays", options=("x_key", "y_key"))
+def read_npz(path: Path, treatment: Treatment, part: Part) -> RawMatrix:
+    """X and y, or the arrays that the caller names. Pickled objects are refused: they can run any code."""
+    with parsing(path, "NumPy .npz"), path.open("rb") as file:
+        archive = np.load(file, allow_pickle=False)
+        if not hasattr(archive, "files"):
+            raise DataError(
+                f"{quoted(path)} holds a single array (.npy), not an archive: store X and y with np.savez"
+            )
+        arrays = {key: _member(archive, key, path) for key in archive.files}
+    if set(arrays) >= SCIPY_SPARSE:
+        from scipy import sparse
+
+        with parsing(path, "a SciPy sparse matrix"):
+            arrays = {"X": sparse.load_npz(path)}
+    return _pick(arrays, treatment, part, path)
+
+
+@reader(".svmlight", ".svm", ".libsvm", ".svmlight.gz", ".svm.gz", ".libsvm.gz", title="svmlight, sparse")
+def read_svmlight(path: Path, treatment: Treatment, part: Part) -> RawMatrix:
+    """X stays sparse; features are named by their indices in the file, which count from 0 or from 1.
+
+    A file whose indices count from 1 has no feature 0. Naming by index keeps the names of two files of one
+    collection in step, even when index 0 occurs in only one of them.
+    """
+    from sklearn.datasets import load_svmlight_file
+
+    with parsing(path, "svmlight"):
+        X, y = load_svmlight_file(str(path), zero_based=True)
+    if X.shape[1] > MOST_FEATURES:
+        raise DataError(
+            f"{quoted(path)} has the feature index {X.shape[1] - 1:,}; at most {MOST_FEATURES:,} are read"
+        )
+    first = 1 if X.shape[1] > 1 and X[:, [0]].nnz == 0 else 0
+    return RawMatrix(X[:, first:], y, names=numbered(X.shape[1] - first, first))
+
+
+def _member(archive: Any, key: str, path: Path) -> Any:
+    try:
+        return archive[key]
+    except ValueError as error:
+        if "pickle" not in str(error):
+            raise
+        raise DataError(
+            f"{quoted(path)} holds pickled objects in {quoted(key)}, refused as they can run any code: "
+            "store numbers or texts"
+        ) from error
+
+
+def _pick(arrays: Mapping[str, Any], treatment: Treatment, part: Part, path: Path) -> RawMatrix:
+    """X, y and the feature names, by the caller's keys or by the usual ones, capitals aside."""
+    X = y = names = None
+    y_key = "Y"
+    if part != "target":
+        X = arrays[_key(arrays, "x_key", treatment.x_key, X_KEYS, path)]
+        names_key = _find(arrays, NAME_KEYS)
+        names = None if names_key is None else _texts(arrays[names_key])
+    if part != "features":
+        alone = part == "target" and treatment.y_key is None and len(arrays) == 1
+        y_key = next(iter(arrays)) if alone else _key(arrays, "y_key", treatment.y_key, Y_KEYS, path)
+        y = arrays[y_key].toarray() if hasattr(arrays[y_key], "toarray") else arrays[y_key]
+    return RawMatrix(X, y, y_key, names)
+
+
+def _texts(values: Any) -> tuple[str, ...]:
+    """From an array of texts, or from a MATLAB cell array of them."""
+    flat = np.asarray(values).ravel()
+    return tuple(str(np.asarray(value).ravel()[0] if np.size(value) else "").strip() for value in flat)
+
+
+def _key(
+    arrays: Mapping[str, Any], option: str, wanted: str | None, usual: tuple[str, ...], path: Path
+) -> str:
+    if wanted is None:
+        found = _find(arrays, usual)
+        if found is not None:
+            return found
+        missing = f"none of {', '.join(usual)}"
+    elif wanted in arrays:
+        return wanted
+    else:
+        missing = f"no {quoted(wanted)}{suggestion(wanted, list(arrays))}"
+    held = ", ".join(f"{quoted(key)} ({_shape(value)})" for key, value in list(arrays.items())[:8])
+    raise DataError(
+        f"{quoted(path)} has {missing}: name the array with ", Setting(option), f"; it holds {held or 'none'}"
+    )
+
+
+def _find(arrays: Mapping[str, Any], usual: tuple[str, ...]) -> str | None:
+    """The first usual key that is there, as it is written there."""
+    folded = {key.casefold(): key for key in reversed(list(arrays))}
+    return next((folded[key.casefold()] for key in usual if key.casefold() in folded), None)
+
+
+def _shape(value: Any) -> str:
+    return "x".join(str(length) for length in np.shape(value)) or "one value"

@@ -1,0 +1,127 @@
+"""Columns with names and types, in files and in memory: Parquet, Feather, Arrow, pandas, polars, AnnData."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from infused._runtime.extras import extra
+from infused._runtime.messages import listed, quoted, reason
+from infused._typing import Array
+from infused.data.columns import check_unique, find_column
+from infused.data.errors import DataError, parsing
+from infused.data.raw import Part, RawMatrix, RawTable
+from infused.data.readers import reader
+from infused.data.target import target_from_column
+from infused.data.treatment import Treatment
+from infused.exceptions import InputError, Setting
+
+__all__ = ["annotated_matrix", "frame_table", "is_pandas", "read_feather", "read_h5ad", "read_parquet"]
+
+NAMELESS = re.compile(r"__index_level_\d+__")  # what pyarrow calls row labels that have no name
+
+
+@reader(".parquet", ".pq", title="Parquet table", options=("target",))
+def read_parquet(path: Path, treatment: Treatment, part: Part) -> RawTable:
+    """All columns of one Parquet file."""
+    extra("pyarrow")
+    from pyarrow import parquet
+
+    with parsing(path, "Parquet"), parquet.ParquetFile(path) as file:
+        return _validated(file.read())
+
+
+@reader(".feather", ".arrow", title="Feather table", options=("target",))
+def read_feather(path: Path, treatment: Treatment, part: Part) -> RawTable:
+    """All columns of one Feather (Arrow IPC) file."""
+    extra("pyarrow")
+    from pyarrow import feather
+
+    with parsing(path, "Feather"):
+        return _validated(feather.read_table(path, memory_map=False))
+
+
+@reader(".h5ad", title="AnnData (needs the package anndata)", options=("target", "x_key"))
+def read_h5ad(path: Path, treatment: Treatment, part: Part) -> RawMatrix:
+    """X, or the layer that ``x_key`` names; features are the variables, the target is a column of ``obs``."""
+    anndata = extra("anndata")
+    with parsing(path, "AnnData"):
+        data = anndata.read_h5ad(path)
+    return annotated_matrix(data, treatment, part, quoted(path))
+
+
+def is_pandas(source: Any) -> bool:
+    """Whether it is one of pandas' objects, found out without importing pandas."""
+    return any(cls.__module__.partition(".")[0] == "pandas" for cls in type(source).__mro__)
+
+
+def frame_table(frame: Any) -> RawTable:
+    """The columns of a pandas frame, or of anything that speaks Arrow's C stream, such as a polars frame.
+
+    Row labels of pandas that have a name can be the target or be kept; those without are no data.
+    """
+    pa = extra("pyarrow")
+    try:
+        return _labelled(_from_pandas(frame) if is_pandas(frame) else pa.table(frame))
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:  # of many types: pyarrow's own, and those of the library that made the frame
+        said = reason(ValueError("; ".join(map(str, error.args))))
+        raise DataError(f"the data frame cannot be read as a table: {said}") from error
+
+
+def annotated_matrix(data: Any, treatment: Treatment, part: Part, where: str) -> RawMatrix:
+    """X or a layer of an AnnData object, and the target from its ``obs``."""
+    y, target_name = (None, "target") if part == "features" else _observed(data, treatment.target, where)
+    X = None if part == "target" else _layer(data, treatment.x_key, where)
+    return RawMatrix(X, y, target_name, tuple(str(name) for name in data.var_names))
+
+
+def _from_pandas(frame: Any) -> Any:
+    """An Arrow table whose names are texts, as those of every other source are."""
+    import pyarrow as pa
+
+    names = [str(name) for name in frame.columns]
+    check_unique(names, "the data frame")
+    labelled = any(name is not None for name in frame.index.names)
+    return pa.Table.from_pandas(frame.set_axis(names, axis=1), preserve_index=None if labelled else False)
+
+
+def _validated(columns: Any) -> RawTable:
+    """pyarrow trusts the offsets in a file; a damaged one can end the process later on."""
+    columns.validate(full=True)
+    return _labelled(columns)
+
+
+def _labelled(columns: Any) -> RawTable:
+    """The table with the columns that pandas wrote for row labels marked, or left out where nameless."""
+    metadata = columns.schema.pandas_metadata or {}
+    labels = [entry for entry in metadata.get("index_columns", ()) if isinstance(entry, str)]
+    nameless = {label for label in labels if NAMELESS.fullmatch(label)}
+    if nameless:
+        columns = columns.select([j for j, name in enumerate(columns.column_names) if name not in nameless])
+    return RawTable(columns, index=tuple(label for label in labels if label not in nameless))
+
+
+def _layer(data: Any, key: str | None, where: str) -> Any:
+    if key is None and data.X is not None:
+        return data.X
+    if key is not None and key in data.layers:
+        return data.layers[key]
+    missing = "no X" if key is None else f"no layer {quoted(key)}"
+    held = listed(data.layers) or "none"
+    raise DataError(f"{where} has {missing}: name a layer with ", Setting("x_key"), f"; it has {held}")
+
+
+def _observed(data: Any, target: str | int | None, where: str) -> tuple[Array, str]:
+    pa = extra("pyarrow")
+    names = [str(name) for name in data.obs.columns]
+    if target is None:
+        held = listed(names) or "no columns"
+        raise DataError(
+            Setting("target"), f" is not given: which column of obs of {where} is it? it has {held}"
+        )
+    position = find_column(names, target, "target")
+    column = pa.chunked_array([pa.Array.from_pandas(data.obs.iloc[:, position])])
+    return target_from_column(column, names[position]), names[position]

@@ -1,0 +1,91 @@
+"""How data are read and prepared: one description, from the options of a user to the record and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from os import fspath
+from typing import Any
+
+from infused._runtime.messages import check_choice
+from infused.exceptions import InputError, Setting
+
+__all__ = ["Treatment"]
+
+IMPUTES = ("mean", "median", "most-frequent", "zero")
+TASKS = ("classification", "regression")
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """The options of :func:`infused.data.load_data`, as they were given.
+
+    Examples
+    --------
+    >>> from infused.data import Treatment
+    >>> treatment = Treatment.make(target="kind", drop="id")
+    >>> treatment.given()
+    {'target': 'kind', 'drop': ('id',)}
+    >>> Treatment.make(**treatment.given()) == treatment
+    True
+    """
+
+    target: str | int | None = None
+    """The target's column, by name or by position."""
+    target_file: str | None = None
+    """A second file that holds the target."""
+    x_key: str | None = None
+    """Where the features are in a file of several arrays."""
+    y_key: str | None = None
+    """Where the target is in a file of several arrays."""
+    drop: tuple[str | int, ...] = ()
+    """Columns to leave out."""
+    keep: tuple[str | int, ...] = ()
+    """Columns to use although they look like identifiers."""
+    impute: str | None = None
+    """How to fill missing values."""
+    one_hot: bool = False
+    """Whether a text column becomes 0/1 columns."""
+    separator: str | None = None
+    """The character between two values of a text table; None to find it out."""
+    encoding: str | None = None
+    """Of a text file; None for UTF-8."""
+    header: bool = True
+    """Whether the first line of a text table holds names."""
+    task: str | None = None
+    """Either "classification" or "regression"; None to tell by the target."""
+    grid: tuple[int, int] | None = None
+    """Rows and columns of the picture whose pixels are the features."""
+
+    def __post_init__(self) -> None:
+        if self.impute is not None:
+            check_choice("impute", self.impute, IMPUTES)
+        if self.task is not None:
+            check_choice("task", self.task, TASKS)
+        if self.grid is not None and (len(self.grid) != 2 or min(self.grid) < 1):
+            raise InputError(Setting("grid", self.grid), " must be a number of rows and a number of columns")
+
+    @classmethod
+    def make(cls, **options: Any) -> Treatment:
+        """From options as people give them: one column or several, paths of any kind, lists for tuples."""
+        unknown = options.keys() - {field.name for field in fields(cls)}
+        if unknown:
+            raise InputError(f"there is no option {sorted(unknown)[0]!r} for reading data")
+        given = {name: value for name, value in options.items() if value is not None}
+        for name in ("drop", "keep"):
+            if name in given:
+                given[name] = _several(given[name])
+        if "target_file" in given:
+            given["target_file"] = fspath(given["target_file"])
+        if "grid" in given:
+            given["grid"] = tuple(given["grid"])
+        return cls(**given)
+
+    def given(self) -> dict[str, Any]:
+        """The options that are not their defaults."""
+        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {field.name: own[field.name] for field in fields(self) if own[field.name] != field.default}
+
+
+def _several(columns: str | int | Iterable[str | int]) -> tuple[str | int, ...]:
+    return (columns,) if isinstance(columns, str | int) else tuple(columns)

@@ -1,0 +1,83 @@
+"""What a feature explains: alone, and beside the other selected ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg as sl
+
+from infused._runtime.threads import spans
+from infused._typing import Array, Floats, Ints, TargetKind
+from infused.record.distributions import dense_columns
+
+__all__ = ["adjusted", "explained_variance", "lost_without", "target_basis"]
+
+COLUMNS_AT_ONCE = 256
+RIDGE = 1.0
+
+
+def target_basis(target: Array, kind: TargetKind) -> Floats:
+    """Orthonormal columns that span the centred target: of classes, or of real values."""
+    if kind == "classes":
+        basis = np.eye(target.max() + 1)[:, target].T
+        basis /= np.sqrt(basis.sum(axis=0))
+        return np.asarray(basis)
+    columns = target.reshape(len(target), -1)
+    basis, sizes, _ = np.linalg.svd(columns - columns.mean(axis=0), full_matrices=False)
+    return np.asarray(basis[:, sizes > 1e-12 * sizes[0]])
+
+
+def explained_variance(X: Any, columns: Ints, target: Array, kind: TargetKind) -> tuple[Floats, int]:
+    r"""Share of each column's variance that the target explains, between 0 and 1; and its degrees of freedom.
+
+    :math:`\eta^2 = \sum_c n_c (\bar f_c - \bar f)^2 / \sum_a (f_a - \bar f)^2` for classes c, which are
+    numbered from 0; for real targets the :math:`R^2` of the column regressed on them, which for one is the
+    squared correlation. A constant column has 0.
+    """
+    basis = target_basis(target, kind)
+    shares = np.zeros(len(columns))
+    for part in spans(len(columns), COLUMNS_AT_ONCE):
+        values = dense_columns(X, columns[part])
+        spread = np.ptp(values, axis=0)
+        centred = (values - values.mean(axis=0)) / np.where(spread == 0, 1.0, spread)
+        total = np.where(spread == 0, 1.0, (centred**2).sum(axis=0))
+        shares[part] = np.where(spread == 0, 0.0, ((basis.T @ centred) ** 2).sum(axis=0) / total)
+    degrees = basis.shape[1] - 1 if kind == "classes" else basis.shape[1]
+    return np.clip(shares, 0.0, 1.0), degrees
+
+
+def adjusted(shares: Floats, degrees: int, n_samples: int) -> Floats:
+    r"""Shares corrected for chance: zero on average where there is nothing to explain.
+
+    .. math:: 1 - (1 - \eta^2) \frac{M - 1}{M - 1 - q}
+
+    with q degrees of freedom of the target (classes less one, or real targets). It can be a little below
+    zero; where the target has a degree of freedom for every sample, nothing can be said, and it is zero.
+    """
+    left = n_samples - 1 - degrees
+    return 1 - (1 - shares) * (n_samples - 1) / left if left > 0 else np.zeros_like(shares)
+
+
+def lost_without(F: Floats, target: Array, kind: TargetKind) -> Floats:
+    r"""What a ridge regression of the target on some features loses without each of them.
+
+    .. math:: \frac{L(S \setminus j) - L(S)}{|Y|^2}, \qquad
+              L(S) = \min_B |Y - X_S B|^2 + |B|^2 = |Y|^2 - Y'X_S A^{-1} X_S'Y, \quad A = X_S'X_S + I
+
+    on features of variance one. The numerator is :math:`|b_j|^2 / (A^{-1})_{jj}`, so that one inverse
+    serves all features.
+    """
+    if F.shape[1] == 0:
+        return np.zeros(0)
+    largest = np.abs(F).max(axis=0)
+    F = F / np.where(largest > 0, largest, 1.0)  # so that no square overflows
+    F = F - F.mean(axis=0)
+    deviation = np.sqrt((F * F).mean(axis=0))
+    F = F / np.where(deviation > 1e-12, deviation, np.inf)
+    Y = target_basis(target, kind)
+    Y = Y - Y.mean(axis=0)
+    inverse = sl.inv(F.T @ F + RIDGE * np.eye(F.shape[1]))
+    B = inverse @ (F.T @ Y)
+    total = float((Y * Y).sum()) or 1.0
+    return np.asarray((B * B).sum(axis=1) / inverse.diagonal() / total)

@@ -1,0 +1,76 @@
+"""A selection in words: what was asked, and what came out."""
+
+from __future__ import annotations
+
+from infused.record.schema import SelectedFeature, SelectionRecord
+
+__all__ = ["asked", "came_out", "shared_groups", "title"]
+
+
+def title(record: SelectionRecord) -> str:
+    """What the page is about, in one line."""
+    return f"{len(record.selected):,} of {record.data.n_features:,} features of {record.data.name}"
+
+
+def asked(record: SelectionRecord) -> str:
+    """What was asked, in one sentence."""
+    data, wanted = record.data, record.request.k
+    if isinstance(wanted, int):
+        best = "the best" if wanted == 1 else f"the {wanted:,} best"
+    elif isinstance(wanted, float):
+        best = f"the best {100 * wanted:g}%"
+    else:
+        best = "the best, as many as it finds,"
+    purpose = (
+        f"to predict {data.target}"
+        if data.classes is None
+        else f"to tell the {len(data.classes):,} classes of {data.target} apart"
+    )
+    return (
+        f"{record.method_name} was asked for {best} of the {data.n_features:,} features of {data.name}, "
+        f"measured on {data.n_samples:,} samples, {purpose}."
+    )
+
+
+def came_out(record: SelectionRecord) -> str:
+    """What came out, in one sentence."""
+    k = len(record.selected)
+    if k == 0:
+        return "It selected none: ask for a number of features, or for less sparsity."
+    *others, last = (feature.name for feature in record.selected[:3])
+    leaders = f"{', '.join(others)} and {last}" if others else last
+    first = f"It selected {'one' if k == 1 else f'{k:,}'}, {'namely' if k <= 3 else 'led by'} {leaders}"
+    parts = [first, *_redundancy_clause(record), *_convergence_clause(record)]
+    return f"{'; '.join(parts)}."
+
+
+def _redundancy_clause(record: SelectionRecord) -> list[str]:
+    if record.redundancy is None:
+        return []
+    limit = f"|r| of at least {record.redundancy.threshold:g}"
+    shared = shared_groups(record)
+    if not shared:
+        return [f"no two of them repeat each other ({limit})"]
+    repeated = sum(len(features) for features in shared.values())
+    groups = "one group" if len(shared) == 1 else f"{len(shared):,} groups"
+    return [f"{repeated:,} of them fall into {groups} of near-duplicates ({limit})"]
+
+
+def _convergence_clause(record: SelectionRecord) -> list[str]:
+    found = record.convergence
+    if found is None or found.converged is None:
+        return []
+    return [
+        "the solver converged"
+        if found.converged
+        else "the solver did not converge, so treat the order with care"
+    ]
+
+
+def shared_groups(record: SelectionRecord) -> dict[int, list[SelectedFeature]]:
+    """Redundancy groups with more than one feature, the best first."""
+    groups: dict[int, list[SelectedFeature]] = {}
+    for feature in record.selected:
+        if feature.group is not None:
+            groups.setdefault(feature.group, []).append(feature)
+    return {number: features for number, features in groups.items() if len(features) > 1}

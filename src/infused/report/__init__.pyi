@@ -1,0 +1,9 @@
+from .html.comparison import render_comparison as render_comparison
+from .html.selection import render_report as render_report
+from .plots.benchmark import plot_accuracy_curves as plot_accuracy_curves
+from .plots.benchmark import plot_accuracy_grid as plot_accuracy_grid
+from .plots.benchmark import plot_critical_difference as plot_critical_difference
+from .plots.selectors import plot_coefficients as plot_coefficients
+from .plots.selectors import plot_convergence as plot_convergence
+from .plots.selectors import plot_feature_graph as plot_feature_graph
+from .plots.selectors import plot_structure as plot_structure

@@ -1,0 +1,240 @@
+"""The charts of the comparison page, as plain plotly data."""
+
+from __future__ import annotations
+
+from math import ceil, floor, log10
+from typing import TYPE_CHECKING, Any
+
+from infused.bench.captions import METRICS, number, p_text, unit
+from infused.bench.paired import ALPHA
+from infused.bench.standings import Standings
+from infused.report.html.charts import Chart, label, rounded, rows_axis, rows_height
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
+__all__ = ["differences_chart", "scores_chart", "stability_chart", "time_chart"]
+
+COLOURED = 6  # of the methods; the colours of a theme
+MOST_TICKS = 12
+
+
+def scores_chart(standings: Standings) -> Chart:
+    """The mean score of every method: against the number of features, or for the only one that was tried."""
+    ks = sorted(standings.curves["k"].unique().tolist())
+    return _curves(standings, ks) if len(ks) > 1 else _levels(standings, ks[0])
+
+
+def _curves(standings: Standings, ks: list[int]) -> Chart:
+    factor, sign = unit(standings.metric)
+    methods = standings.methods["label"][standings.methods["mean"].notna()]
+    traces: list[dict[str, Any]] = []
+    for place, name in enumerate(methods):
+        curve = standings.curves[standings.curves["label"] == name]
+        traces += _curve(str(name), place, curve, factor, sign)
+    few = len(ks) <= MOST_TICKS
+    ticks = {"tickmode": "array", "tickvals": ks} if few else {}
+    scale = {"type": "log"} if few and ks[-1] >= 10 * ks[0] else {}
+    others = f" The best {COLOURED} have colours." if len(methods) > COLOURED else ""
+    return Chart(
+        id="scores",
+        title=f"Mean {METRICS[standings.metric]} against the number of features",
+        caption="The band is one standard error to both sides of the best; point at another for its own."
+        f"{others} Click a name to hide it.",
+        height=460,
+        data=traces,
+        layout={
+            "xaxis": {"title": {"text": "Number of features"}, **ticks, **scale},
+            "yaxis": {"title": {"text": _with_sign(standings.metric)}},
+            "showlegend": True,
+        },
+        wide=True,
+    )
+
+
+def _curve(name: str, place: int, curve: DataFrame, factor: float, sign: str) -> list[dict[str, Any]]:
+    """The line of a method; behind that of the best a band, for several bands would hide the lines."""
+    shown = place < COLOURED and name != "random"
+    colour = f"@series{place}" if shown else "@quiet"
+    ks, means = curve["k"].tolist(), factor * curve["mean"]
+    errors = (factor * curve["error"]).fillna(0.0)
+    line = {
+        "type": "scatter",
+        "mode": "lines+markers" if shown else "lines",
+        "name": label(name),
+        "legendgroup": label(name),
+        "x": ks,
+        "y": [rounded(one) for one in means],
+        "customdata": [[label(name), f"{one:.2g}"] for one in errors],
+        "hovertemplate": "%{customdata[0]}<br>%{x} features: %{y:.4g} ± %{customdata[1]}"
+        f"{sign}<extra></extra>",
+        "line": {
+            "color": colour,
+            "width": 2 if shown else 1.2,
+            "dash": "dot" if name == "random" else "solid",
+        },
+        "marker": {"color": colour, "size": 6},
+    }
+    if place > 0:
+        return [line]
+    high, low = ([rounded(one) for one in edge] for edge in (means + errors, means - errors))
+    band = {
+        "type": "scatter",
+        "mode": "lines",
+        "legendgroup": label(name),
+        "showlegend": False,
+        "hoverinfo": "skip",
+        "x": [*ks, *reversed(ks)],
+        "y": [*high, *reversed(low)],
+        "fill": "toself",
+        "fillcolor": "@wash0",
+        "line": {"width": 0, "color": "@wash0"},
+    }
+    return [band, line]
+
+
+def _levels(standings: Standings, k: int) -> Chart:
+    factor, sign = unit(standings.metric)
+    there = standings.methods[standings.methods["mean"].notna()]
+    names = [str(name) for name in there["label"]]
+    mean, error = factor * there["mean"], (factor * there["error"]).fillna(0.0)
+    said = [
+        f"{label(name)}<br>{number(one, standings.metric)}{sign}"
+        for name, one in zip(names, there["mean"], strict=True)
+    ]
+    return Chart(
+        id="scores",
+        title=f"Mean {METRICS[standings.metric]} with {k:,} {'feature' if k == 1 else 'features'}",
+        caption="With one standard error to both sides. Mind where the axis starts.",
+        height=rows_height(len(names)),
+        data=[_dots(mean, mean - error, mean + error, said)],
+        layout=_by_method(names, _with_sign(standings.metric)),
+        wide=True,
+    )
+
+
+def _with_sign(metric: str) -> str:
+    """The metric as the title of an axis."""
+    name, sign = METRICS[metric], unit(metric)[1]
+    return f"{name[0].upper()}{name[1:]}{f' ({sign})' if sign else ''}"
+
+
+def _by_method(names: list[str], title: str, **axis: Any) -> dict[str, Any]:
+    """The layout of a chart with a row for each method."""
+    return {"xaxis": {"title": {"text": title}, **axis}, "yaxis": {**rows_axis(names), "showgrid": True}}
+
+
+def _dots(
+    middle: Series,
+    low: Series,
+    high: Series,
+    said: list[str],
+    rows: list[int] | None = None,
+    colour: str = "@accent",
+) -> dict[str, Any]:
+    """A dot and an interval in each row, and what it says when it is pointed at."""
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [rounded(one) for one in middle],
+        "y": list(range(len(middle))) if rows is None else rows,
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": [rounded(one) for one in high - middle],
+            "arrayminus": [rounded(one) for one in middle - low],
+            "color": colour,
+            "thickness": 1.6,
+            "width": 4,
+        },
+        "customdata": said,
+        "hovertemplate": "%{customdata}<extra></extra>",
+        "marker": {"color": colour, "size": 8},
+    }
+
+
+def differences_chart(standings: Standings) -> Chart | None:
+    """How far every method lies behind the best on the same folds, with intervals that hold together."""
+    tested = standings.methods[standings.methods["p_holm"].notna()]
+    if len(tested) == 0:
+        return None
+    factor, sign = unit(standings.metric)
+    names = [str(name) for name in tested["label"]]
+    worse = (tested["p_holm"] < ALPHA).tolist()
+    kinds = (
+        (True, "@accent", f"Worse (p < {ALPHA:g} after Holm)"),
+        (False, "@mark", "Not told apart by these folds"),
+    )
+    traces = []
+    for kind, colour, words in kinds:
+        rows = [n for n, one in enumerate(worse) if one == kind]
+        part = tested.iloc[rows]
+        said = [
+            f"{label(str(one['label']))}<br>difference {factor * one['difference']:.3g}, "
+            f"p {label(p_text(one['p_holm']))}"
+            for one in part.to_dict("records")
+        ]
+        middle, low, high = (factor * part[name] for name in ("difference", "low", "high"))
+        if rows:
+            traces.append({**_dots(middle, low, high, said, rows, colour), "name": label(words)})
+    points = " (points)" if sign else ""
+    return Chart(
+        id="differences",
+        title=f"Difference from {standings.methods['label'].iloc[0]}, fold by fold",
+        caption="Each method with its best k, on the same folds. The intervals hold together with 95% "
+        "confidence; one that crosses zero shows no difference. Folds share samples, which they allow for.",
+        height=rows_height(len(names)) + 30,
+        data=traces,
+        layout={
+            **_by_method(names, f"Difference in {METRICS[standings.metric]}{points}", zeroline=True),
+            "showlegend": True,
+        },
+        wide=True,
+    )
+
+
+def stability_chart(standings: Standings) -> Chart | None:
+    """How alike the folds' features are, with intervals."""
+    known = standings.methods[standings.methods["stability"].notna()]
+    if len(known) == 0:
+        return None
+    names = [str(name) for name in known["label"]]
+    said = [
+        f"{label(str(one['label']))}, k = {one['k']:.0f}<br>stability {one['stability']:.2f}"
+        for one in known.to_dict("records")
+    ]
+    return Chart(
+        id="stability",
+        title="Stability of the selected features",
+        caption="1: every fold selects the same. 0: no more alike than at random. With 95% intervals, "
+        "which are too narrow, because folds share samples.",
+        height=rows_height(len(names)),
+        data=[_dots(known["stability"], known["stability_low"], known["stability_high"], said)],
+        layout=_by_method(names, "Stability"),
+    )
+
+
+def time_chart(standings: Standings) -> Chart | None:
+    """Seconds to select on one fold, on a logarithmic scale."""
+    timed = standings.methods[standings.methods["select_seconds"] > 0]
+    if len(timed) == 0:
+        return None
+    names, seconds = [str(name) for name in timed["label"]], timed["select_seconds"]
+    said = [f"{label(name)}<br>{one:.2g} s" for name, one in zip(names, seconds, strict=True)]
+    return Chart(
+        id="time",
+        title="Time to select",
+        caption="Mean CPU seconds on one fold, for all k together. Mind the logarithmic scale.",
+        height=rows_height(len(names)),
+        data=[_dots(seconds, seconds, seconds, said)],
+        layout=_by_method(names, "Seconds", type="log", **_second_ticks(seconds)),
+    )
+
+
+def _second_ticks(seconds: Series) -> dict[str, Any]:
+    """1, 2, 5, 10, ... where these are few enough to be read, else powers of ten alone."""
+    low, high = float(seconds.min()) / 1.5, float(seconds.max()) * 1.5
+    powers = [10.0**n for n in range(floor(log10(low)), ceil(log10(high)) + 1)]
+    steps = (1, 2, 5) if len(powers) <= 4 else (1,)
+    ticks = [step * power for power in powers for step in steps if low <= step * power <= high]
+    return {"tickmode": "array", "tickvals": ticks, "ticktext": [f"{tick:g}" for tick in ticks]}

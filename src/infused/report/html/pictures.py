@@ -1,0 +1,140 @@
+"""Charts for pictures: which pixels were selected, and for which class they speak."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from infused.record.schema import SelectionRecord
+from infused.report.html.charts import Chart, label, rounded
+
+__all__ = ["class_pictures_chart", "picture_chart"]
+
+MOST_PICTURES = 12
+LONGEST_HEADING = 14
+HEIGHT = 420
+MARGIN = {"l": 4, "r": 4, "t": 8, "b": 8}
+SIDE: dict[str, Any] = {
+    "showgrid": False,
+    "showticklabels": False,
+    "constrain": "domain",
+    "showline": True,
+    "mirror": True,
+}
+
+
+def picture_chart(record: SelectionRecord) -> Chart | None:
+    """The selected pixels on the mean picture."""
+    data = record.data
+    if data.grid_shape is None or data.mean_picture is None or not record.selected:
+        return None
+    shape = data.grid_shape
+    ranks: list[int | None] = [None] * data.n_features
+    names = [""] * data.n_features
+    for feature in record.selected:
+        ranks[feature.index], names[feature.index] = feature.rank, label(feature.name)
+    mean = {
+        "type": "heatmap",
+        "z": _picture([rounded(value, 4) for value in data.mean_picture], record),
+        "colorscale": "@picture",
+        "showscale": False,
+        "hovertemplate": "row %{y}, column %{x}<br>mean %{z:.4g}<extra></extra>",
+    }
+    chosen = {
+        "type": "heatmap",
+        "z": _picture(ranks, record),
+        "customdata": _picture(names, record),
+        "colorscale": "@ranks",
+        "hoverongaps": False,
+        "xgap": 3,
+        "ygap": 3,
+        "hovertemplate": "%{customdata}<br>rank %{z}<extra></extra>",
+        "colorbar": {"title": {"text": "Rank", "side": "top"}},
+    }
+    return Chart(
+        id="picture",
+        title=f"Selected pixels ({len(record.selected):,}) on the mean picture",
+        caption=f"Grey: the mean of all {data.n_samples:,} samples, {shape[0]} x {shape[1]} pixels. Blue: "
+        "selected; the stronger the colour, the better the rank.",
+        height=HEIGHT,
+        data=[mean, chosen],
+        layout={
+            "xaxis": SIDE,
+            "yaxis": {**SIDE, "autorange": "reversed", "scaleanchor": "x"},
+            "margin": MARGIN,
+        },
+    )
+
+
+def class_pictures_chart(record: SelectionRecord) -> Chart | None:
+    """The coefficients of the selected pixels as one small picture for each class."""
+    data, classes = record.data, record.coefficient_names
+    several = 1 < len(classes) <= MOST_PICTURES
+    if data.grid_shape is None or not record.selected or not several:
+        return None
+    found = [(feature.index, feature.coefficients or ()) for feature in record.selected]
+    largest = max((abs(b) for _, row in found for b in row if b is not None), default=0.0) or 1.0
+    columns = 4 if len(classes) > 6 else 3 if len(classes) > 4 else 2
+    layout: dict[str, Any] = {"annotations": [], "margin": MARGIN}
+    traces = []
+    for c, name in enumerate(classes):
+        values: list[float | None] = [None] * data.n_features
+        for index, row in found:
+            values[index] = rounded(row[c], 3)
+        number = str(c + 1) if c else ""
+        place = _place(c, columns, -(-len(classes) // columns))
+        traces.append(_class_picture(_picture(values, record), largest, number))
+        layout[f"xaxis{number}"] = {**SIDE, "domain": place[0], "anchor": f"y{number}"}
+        upwards = {"domain": place[1], "anchor": f"x{number}", "scaleanchor": f"x{number}"}
+        layout[f"yaxis{number}"] = {**SIDE, **upwards, "range": [data.grid_shape[0] - 0.5, -0.5]}
+        layout["annotations"].append(_heading(name, place))
+    return Chart(
+        id="class-pictures",
+        title="What the selected pixels say about each class",
+        caption="Blue: a large value speaks for the class. Orange: it speaks against it. One scale for all.",
+        height=HEIGHT,
+        data=traces,
+        layout=layout,
+    )
+
+
+def _class_picture(values: list[list[Any]], largest: float, number: str) -> dict[str, Any]:
+    return {
+        "type": "heatmap",
+        "z": values,
+        "zmin": -largest,
+        "zmax": largest,
+        "colorscale": "@diverging",
+        "showscale": False,
+        "hoverongaps": False,
+        "hovertemplate": "row %{y}, column %{x}<br>coefficient %{z:.3g}<extra></extra>",
+        "xaxis": f"x{number}",
+        "yaxis": f"y{number}",
+    }
+
+
+def _place(n: int, columns: int, rows: int) -> tuple[list[float], list[float]]:
+    """Domains of the n-th picture, from the top left, with room for a heading above it."""
+    across, down = n % columns, n // columns
+    width, height = 1.0 / columns, 1.0 / rows
+    top = 1.0 - down * height
+    return [across * width + 0.01, (across + 1) * width - 0.01], [top - height + 0.01, top - 0.07]
+
+
+def _heading(name: str, place: tuple[list[float], list[float]]) -> dict[str, Any]:
+    return {
+        "text": label(name, LONGEST_HEADING),
+        "x": sum(place[0]) / 2,
+        "y": place[1][1],
+        "xref": "paper",
+        "yref": "paper",
+        "yanchor": "bottom",
+        "showarrow": False,
+    }
+
+
+def _picture(values: list[Any], record: SelectionRecord) -> list[list[Any]]:
+    """One value for each feature as the rows of the picture."""
+    n_rows, n_columns = record.data.grid_shape or (1, len(values))
+    if record.data.grid_order == "columns":
+        return [values[row::n_rows] for row in range(n_rows)]
+    return [values[row * n_columns : (row + 1) * n_columns] for row in range(n_rows)]

@@ -1,0 +1,1 @@
+"""Plots of fits, selections and benchmarks, as matplotlib axes."""

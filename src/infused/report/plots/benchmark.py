@@ -1,0 +1,243 @@
+"""Figures of a benchmark: accuracy against the number of features, and the critical-difference diagram."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from infused.bench import paper
+from infused.bench.captions import METRICS, in_order, p_text, unit
+from infused.bench.frames import Protocol, metric_of, of_protocol, only_dataset
+from infused.bench.ranks import RankComparison
+from infused.bench.statistics import score_summary
+from infused.report.plots.axes import one_axes
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = ["plot_accuracy_curves", "plot_accuracy_grid", "plot_critical_difference"]
+
+#: Told apart by colour-blind readers (Okabe and Ito), and by marker and line where there are more methods.
+COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
+LINES = ("-", "--", "-.")
+OURS = {"color": "#d55e00", "marker": "o", "linestyle": "-", "linewidth": 2.2, "zorder": 3.0}
+RANDOM = {"color": "0.45", "marker": "", "linestyle": ":", "linewidth": 1.6}
+TOP = 2.1  # of the diagram, above the line of ranks
+LEAKY = "LEAKY: selected on all samples"
+
+Style = dict[str, Any]
+
+
+def plot_accuracy_curves(
+    rows: DataFrame,
+    *,
+    protocol: Protocol | None = None,
+    metric: str | None = None,
+    published: bool = False,
+    styles: Mapping[str, Style] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    r"""Mean accuracy against the number of features on one data set (a panel of Figure 2 of the paper).
+
+    Shows :math:`\bar x_k` for every method, with a band of one standard error to both sides.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One row per k of a cell, of one data set.
+    protocol : {"nested", "leaky"}, optional
+        Needed where the rows hold both.
+    metric : str, optional
+        By default accuracy, or R² for a real target.
+    published : bool
+        Whether to mark what the paper reports for InFusedLasso.
+    styles : mapping, optional
+        How to draw a label, so that several panels agree.
+    ax : matplotlib Axes, optional
+        Where to draw; by default on a new figure, with a legend.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    mine = of_protocol(rows, protocol)
+    dataset, metric = only_dataset(mine), metric_of(mine, metric)
+    summary = score_summary(mine, metric)
+    labels = in_order(summary["label"].unique(), paper.METHODS)
+    alone, styles = ax is None, method_styles(labels) if styles is None else styles
+    ax = one_axes(ax, (7.2, 4.8))
+    factor, sign = unit(metric)
+    wash = 0.13 if len(labels) <= 6 else 0.07  # many bands would hide the lines
+    for label in labels:
+        curve = summary[summary["label"] == label]
+        mean, error = factor * curve["mean"].to_numpy(), factor * curve["error"].fillna(0.0).to_numpy()
+        ax.plot(curve["k"], mean, label=label, markersize=4, **styles[label])
+        colour, level = styles[label]["color"], styles[label].get("zorder", 2.0) - 1
+        ax.fill_between(
+            curve["k"], mean - error, mean + error, color=colour, alpha=wash, linewidth=0, zorder=level
+        )
+    one = paper.published_score("infused-lasso", dataset) if published else None
+    if one is not None:
+        ax.plot(one.k, one.accuracy, "*", color=OURS["color"], markeredgecolor="black", markersize=13,
+                label="infused-lasso, published", linestyle="none", zorder=4)  # fmt: skip
+    ax.set_xlabel("Number of features")
+    ax.set_ylabel(f"{METRICS[metric].capitalize()}{f' ({sign})' if sign else ''}")
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if sign:
+        ax.set_ylim(top=min(ax.get_ylim()[1], 101.0))  # a band may reach beyond what there is
+    ax.grid(color="0.9", linewidth=0.6)
+    ax.set_axisbelow(True)
+    leaky = mine["protocol"].iloc[0] == "leaky"
+    ax.set_title(f"{dataset}\n{LEAKY}" if leaky else dataset, parse_math=False)
+    if alone:
+        ax.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return ax
+
+
+def plot_accuracy_grid(
+    rows: DataFrame,
+    *,
+    protocol: Protocol = "nested",
+    metric: str | None = None,
+    published: bool = False,
+    columns: int = 4,
+) -> Figure:
+    """Figure 2 of the paper: accuracy against the number of features, a panel for each data set, one legend.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One row per k of a cell.
+    protocol : {"nested", "leaky"}
+    metric : str, optional
+    published : bool
+        Whether to mark what the paper reports for InFusedLasso.
+    columns : int
+        Panels side by side.
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    import matplotlib.pyplot as plt
+
+    mine = of_protocol(rows, protocol)
+    done = mine[mine["status"] == "ok"]
+    datasets = in_order(done["dataset"].unique(), paper.DATASETS)
+    styles = method_styles(in_order(done["label"].unique(), paper.METHODS))
+    across = min(columns, len(datasets))
+    down = -(-len(datasets) // across)
+    size = (3.6 * max(across, 2), 3.1 * down + 0.25 * len(styles) / across + 0.6)
+    figure, axes = plt.subplots(down, across, figsize=size, layout="constrained", squeeze=False)
+    for ax, dataset in zip(axes.flat, datasets, strict=False):
+        part = done[done["dataset"] == dataset]
+        plot_accuracy_curves(part, metric=metric, published=published, styles=styles, ax=ax)
+    for ax in axes.flat[len(datasets) :]:
+        ax.set_axis_off()
+    drawn = {
+        name: line for ax in axes.flat for line, name in zip(*ax.get_legend_handles_labels(), strict=True)
+    }
+    order = [*styles, *(name for name in drawn if name not in styles)]
+    figure.legend(
+        [drawn[name] for name in order],
+        order,
+        loc="outside lower center",
+        ncols=min(6, 2 * across),
+        frameon=False,
+    )
+    return figure
+
+
+def method_styles(labels: Sequence[str]) -> dict[str, Style]:
+    """Colour, marker and line of each method: ours stands out, random stays behind."""
+    styles: dict[str, Style] = {}
+    for label in labels:
+        n = len(styles.keys() - {"infused-lasso", "random"})
+        usual = {
+            "color": COLOURS[n % len(COLOURS)],
+            "marker": MARKERS[n % len(MARKERS)],
+            "linestyle": LINES[n // len(COLOURS) % len(LINES)],
+            "linewidth": 1.2,
+        }
+        styles[label] = {"infused-lasso": OURS, "random": RANDOM}.get(label, usual)
+    return styles
+
+
+def plot_critical_difference(ranks: RankComparison, *, ax: Axes | None = None) -> Axes:
+    """The critical-difference diagram: mean ranks on a line, the best to the right.
+
+    A bar joins methods whose mean ranks differ by less than the critical difference, which is drawn above the
+    line: the data do not tell them apart.
+
+    Parameters
+    ----------
+    ranks : RankComparison
+        From :func:`infused.bench.tables.rank_comparison`.
+    ax : matplotlib Axes, optional
+        Where to draw; by default on a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    References
+    ----------
+    J. Demsar, "Statistical Comparisons of Classifiers over Multiple Data Sets", JMLR 7, 2006, Section 3.2.4.
+    """
+    n = len(ranks.labels)
+    bars = 0.35 * len(ranks.groups)
+    deepest = bars + 0.45 + 0.55 * ((n + 1) // 2)
+    ax = one_axes(ax, (8.0, 0.6 + 0.34 * (TOP + deepest)))
+    ax.set_ylim(-deepest, TOP)
+    low, high = int(np.floor(min(ranks.mean_ranks))), int(np.ceil(max(ranks.mean_ranks)))
+    ax.plot([low, high], [0, 0], color="black", linewidth=1.2)
+    for tick in range(low, high + 1):
+        ax.plot([tick, tick], [0, 0.2], color="black", linewidth=1.2)
+        ax.text(tick, 0.3, str(tick), ha="center", va="bottom")
+    _draw_labels(ax, ranks, low, high, bars)
+    for level, (first, last) in enumerate(ranks.groups):
+        ends = [ranks.mean_ranks[first] - 0.04, ranks.mean_ranks[last] + 0.04]
+        ax.plot(ends, [-0.35 * (level + 1)] * 2, color=OURS["color"], linewidth=4, solid_capstyle="round")
+    _draw_difference(ax, ranks.critical_difference, high)
+    ax.set_title(
+        f"{f'{LEAKY}. ' if ranks.protocol == 'leaky' else ''}Mean ranks over {len(ranks.datasets)} data sets "
+        f"(Iman and Davenport: p {p_text(ranks.friedman.f_p_value)};\n"
+        f"bars join what Nemenyi's test at {ranks.alpha:g} cannot tell apart)",
+        fontsize="small",
+    )
+    ax.invert_xaxis()
+    ax.set_axis_off()
+    return ax
+
+
+def _draw_labels(ax: Axes, ranks: RankComparison, low: int, high: int, bars: float) -> None:
+    """Names at the sides, the better half to the right, each tied to its place on the line."""
+    n, span = len(ranks.labels), high - low
+    better = (n + 1) // 2
+    for place, (label, rank) in enumerate(zip(ranks.labels, ranks.mean_ranks, strict=True)):
+        good = place < better
+        depth = -(bars + 0.45 + 0.55 * (place if good else n - 1 - place))
+        side = low - 0.06 * span if good else high + 0.06 * span
+        ax.plot([rank, rank, side], [0, depth, depth], color="0.35", linewidth=0.8, zorder=1)
+        ax.text(
+            side,
+            depth,
+            f" {label} ({rank:.2f}) ",
+            ha="left" if good else "right",
+            va="center",
+            parse_math=False,
+        )
+
+
+def _draw_difference(ax: Axes, width: float, high: int) -> None:
+    ends, height = [high, high - width], 1.3
+    ax.plot(ends, [height] * 2, color="black", linewidth=1.5)
+    for end in ends:
+        ax.plot([end] * 2, [height - 0.12, height + 0.12], color="black", linewidth=1.5)
+    ax.text(high - width / 2, height + 0.2, f"critical difference {width:.2f}", ha="center", va="bottom")

@@ -1,0 +1,297 @@
+"""``infused.compare``: which selector is best for these data, with how many features, and is it real?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from os import PathLike
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from infused._runtime.files import check_writable, write_whole
+from infused._runtime.messages import check_choice
+from infused._runtime.progress import Stage, timed
+from infused.bench.captions import METRICS
+from infused.bench.frames import failed_cells
+from infused.bench.plan import Experiment, Problem, check_ks, content_key, default_ks
+from infused.bench.runner import Progress, run_experiment
+from infused.bench.standings import Standings, compare_methods
+from infused.bench.store import Store
+from infused.bench.tables import standings_table
+from infused.bench.verdict import verdict
+from infused.data import Dataset, load
+from infused.data.treatment import Treatment
+from infused.exceptions import InputError, Setting
+from infused.selectors.method import Method
+from infused.workflow.select import check_jobs
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = ["BASELINE", "METHODS", "Comparison", "check_timeout", "compare"]
+
+#: Different ideas, all quick; and what each of them must beat.
+METHODS = ("infused-lasso", "lasso", "greedy-forward", "mrmr", "anova")
+BASELINE = "random"
+
+
+class Comparison:
+    """Methods side by side on one data set, each at its best number of features.
+
+    Parameters
+    ----------
+    standings : Standings
+        What the folds say about the methods.
+    experiment : Experiment
+        What was run.
+
+    Attributes
+    ----------
+    table : DataFrame
+        One row for each method, the best first.
+    verdict : str
+        Which method is best, with how many features, and whether that is more than chance.
+    rows : DataFrame
+        Every result: one row for each method, fold and number of features.
+
+    See Also
+    --------
+    infused.compare : Makes one.
+
+    Examples
+    --------
+    >>> import infused
+    >>> found = infused.compare("wine", methods=["anova", "mrmr"], k=[2, 4], folds=3)
+    >>> sorted(found.table["method"])
+    ['anova', 'mrmr', 'random']
+    """
+
+    def __init__(self, standings: Standings, experiment: Experiment):
+        self.standings = standings
+        self.experiment = experiment
+
+    @property
+    def data(self) -> Dataset:
+        """What the methods were compared on."""
+        return self.experiment.problems[0].data
+
+    @property
+    def table(self) -> DataFrame:
+        """One row for each method, the best first: how good, how many features, how steady, how fast."""
+        return standings_table(self.standings).data
+
+    @property
+    def verdict(self) -> str:
+        """The answer in two sentences."""
+        return verdict(self.standings)
+
+    @property
+    def rows(self) -> DataFrame:
+        """Every result, one row for each method, fold and number of features."""
+        return self.standings.rows
+
+    @property
+    def n_failed(self) -> int:
+        """How many methods failed on how many folds."""
+        return len(failed_cells(self.rows))
+
+    def report(self, path: str | PathLike[str] | None = None, *, command: str | None = None) -> str:
+        """The page about the comparison, which opens without a network.
+
+        Parameters
+        ----------
+        path : path, default=None
+            Where to write it; a file that is there is replaced.
+        command : str, default=None
+            What to type to run it again.
+
+        Returns
+        -------
+        str
+            The page, or where a path was given, that path.
+        """
+        from infused.report.html.comparison import render_comparison
+
+        page = render_comparison(self.standings, command=command, notes=self.data.notes)
+        if path is None:
+            return page
+        write_whole(Path(path), page.encode())
+        return str(path)
+
+    def save(
+        self, folder: str | PathLike[str], *, report: bool = True, command: str | None = None
+    ) -> list[Path]:
+        """Write comparison.csv and the page comparison.html to a folder; what is there is replaced.
+
+        Parameters
+        ----------
+        folder : path
+            Made where it does not exist.
+        report : bool, default=True
+            Whether to write the page.
+        command : str, default=None
+            What to type to run it again.
+
+        Returns
+        -------
+        list of Path
+            What was written.
+        """
+        written = [Path(folder) / "comparison.csv"]
+        write_whole(written[0], standings_table(self.standings).to_csv().encode())
+        if report:
+            written.append(Path(folder) / "comparison.html")
+            self.report(written[1], command=command)
+        return written
+
+    def __repr__(self) -> str:
+        n_methods = self.standings.methods["label"].nunique()
+        return f"<Comparison of {n_methods} methods on {self.standings.dataset}: {self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        from infused.report.html.notebook import comparison_html
+
+        return comparison_html(self.standings)
+
+
+def compare(
+    data: Any,
+    target: str | int | None = None,
+    *,
+    methods: Sequence[Any] | None = None,
+    k: int | Iterable[int] | None = None,
+    folds: int = 5,
+    repeats: int = 1,
+    scoring: str | None = None,
+    protocol: str = "nested",
+    classifier: str | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    timeout: float | None = None,
+    store: str | PathLike[str] | None = None,
+    watch: Callable[[Progress], None] | None = None,
+    **options: Any,
+) -> Comparison:
+    """Compare selectors on some data by cross-validation.
+
+    Every method selects on the training part of each fold, and a model with these features is scored on the
+    test part.
+
+    Parameters
+    ----------
+    data : path, name, data frame, pair (X, y) or AnnData
+        As in :func:`infused.select`.
+    target : str or int, default=None
+        The column to predict.
+    methods : sequence of str or selectors, default=None
+        Ids of :func:`infused.available_selectors`, with parameters after colons where wanted, or selectors;
+        by default infused-lasso, lasso, greedy-forward, mrmr and anova. Random features are always added.
+    k : int or sequence of int, default=None
+        Numbers of features; by default even steps.
+    folds : int, default=5
+        Of the cross-validation.
+    repeats : int, default=1
+        Of the cross-validation: more show smaller differences.
+    scoring : {"accuracy", "balanced_accuracy", "macro_f1", "r2"}, default=None
+        What counts; by default accuracy, or R² for a real target.
+    protocol : {"nested", "leaky"}, default="nested"
+        "leaky" selects on all samples, as some published tables do; its scores are too good.
+    classifier : str, default=None
+        The model that judges: "svm" (the default), "logistic", "knn", "random-forest", "ridge", or the dotted
+        path to a class.
+    seed : int, default=0
+        For everything that is drawn at random.
+    n_jobs : int, default=None
+        Processes; None runs in this one, -1 takes every core. In a script, call this below
+        ``if __name__ == "__main__"`` where there are several.
+    timeout : float, default=None
+        Most seconds for one method on one fold.
+    store : path, default=None
+        A folder that keeps results: the same call again computes only what is missing.
+    watch : callable, default=None
+        Called with a ``Progress`` after every method on every fold.
+    **options : dict
+        How to read the data: drop, keep, impute, one_hot and the others of :func:`infused.select`.
+
+    Returns
+    -------
+    Comparison
+        Its ``verdict`` says which is best and whether the difference is real; its ``table`` has the figures.
+
+    See Also
+    --------
+    select : Select with one method.
+
+    Examples
+    --------
+    >>> import infused
+    >>> found = infused.compare("wine", methods=["anova"], k=[2, 4], folds=3)
+    >>> found.table["method"].tolist()
+    ['anova', 'random']
+    """
+    check_jobs(n_jobs)
+    check_timeout(timeout)
+    if scoring is not None:
+        check_choice("scoring", scoring, METRICS)
+    chosen = [Method.given(method) for method in [*(METHODS if methods is None else methods), BASELINE]]
+    with timed({}, "read", "reading the data"):
+        dataset = load(data, Treatment.make(target=target, **options))
+    wanted = [k] if isinstance(k, int) else k
+    ks = check_ks(wanted or default_ks(dataset.name, dataset.n_features), dataset.name, dataset.n_features)
+    experiment = Experiment(
+        problems=(Problem(dataset, ks),),
+        methods=tuple(dict.fromkeys(chosen)),
+        repeats=repeats,
+        folds=folds,
+        protocol=protocol,  # type: ignore[arg-type]  # an experiment checks it
+        classifier=classifier,
+        seed=seed,
+    )
+    rows = _rows(experiment, store, n_jobs, timeout, watch)
+    return Comparison(compare_methods(rows, metric=scoring), experiment)
+
+
+def check_timeout(timeout: float | None) -> None:
+    """Refuse no time at all."""
+    if timeout is not None and not timeout > 0:
+        raise InputError(Setting("timeout", timeout), ": give a number of seconds above zero")
+
+
+def _rows(
+    experiment: Experiment,
+    folder: str | PathLike[str] | None,
+    n_jobs: int | None,
+    timeout: float | None,
+    watch: Callable[[Progress], None] | None,
+) -> DataFrame:
+    """The rows of the experiment, from its store or computed."""
+    cells = {cell.key for cell in experiment.cells()}
+    stage = Stage(None, "comparing methods", len(cells))
+
+    def report(progress: Progress) -> None:
+        stage.advance()
+        if watch is not None:
+            watch(progress)
+
+    with ExitStack() as stack:
+        if folder is None:
+            folder = stack.enter_context(TemporaryDirectory(prefix="infused-"))
+        check_writable(Path(folder))
+        store = Store(Path(folder) / _design(experiment))
+        run_experiment(experiment, store, jobs=n_jobs or 1, timeout=timeout, report=report)
+        store.compact()
+        rows = store.frame()
+    return rows[rows["cell"].isin(cells)]
+
+
+def _design(experiment: Experiment) -> str:
+    """A name for what results must share to be compared: another choice of k or folds starts anew."""
+    problem = experiment.problems[0]
+    shared = {
+        "data": problem.fingerprint,
+        "ks": problem.ks,
+        "folds": experiment.folds,
+        "seed": experiment.seed,
+    }
+    return content_key(shared)[:8]

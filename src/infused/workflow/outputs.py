@@ -1,0 +1,136 @@
+"""The files of a selection: whole or absent, and never those of two selections.
+
+``selection.json`` goes first when earlier results are replaced, and is written last: a folder that has one is
+complete, whenever the program is killed.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from infused._runtime.extras import extra
+from infused._runtime.files import check_writable, remove_leftovers, write_whole
+from infused.data import Dataset
+from infused.exceptions import InputError, Setting
+from infused.record.distributions import dense_columns
+from infused.record.schema import SelectionRecord
+
+__all__ = ["FILES", "check_folder", "read_selected", "reduced_table", "selected_csv", "write_outputs"]
+
+#: What a folder of results holds, in the order of writing.
+FILES = ("selected.csv", "reduced.parquet", "report.html", "selection.json")
+
+FORMULA = re.compile(r"[=+\-@\t\r]")
+GUARDED = re.compile(r"'+[=+\-@\t\r]")
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def check_folder(folder: str | PathLike[str], force: bool) -> None:
+    """Refuse a folder that cannot take the results; cheap, so ask before a long computation."""
+    folder = Path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file, not a folder: choose another one")
+    found = [name for name in FILES if (folder / name).exists()]
+    if found and not force:
+        raise InputError(
+            f"{folder} holds earlier results ({', '.join(found)}): choose another folder, or replace them "
+            "with ",
+            Setting("force", True),
+        )
+    check_writable(folder)
+
+
+def write_outputs(
+    folder: str | PathLike[str],
+    record: SelectionRecord,
+    *,
+    force: bool = False,
+    reduced: Any = None,
+    page: str | None = None,
+) -> list[Path]:
+    """Write selected.csv and selection.json, and where given reduced.parquet and report.html.
+
+    ``reduced`` is an Arrow table. With ``force`` earlier results are replaced; those that are not written
+    again are removed.
+    """
+    folder = Path(folder)
+    check_folder(folder, force)
+    contents: dict[str, Any] = {"selected.csv": selected_csv(record), "selection.json": record.to_json()}
+    if reduced is not None:
+        contents["reduced.parquet"] = reduced
+    if page is not None:
+        contents["report.html"] = page
+    folder.mkdir(parents=True, exist_ok=True)
+    remove_leftovers(folder)
+    for name in reversed(FILES):
+        (folder / name).unlink(missing_ok=True)
+    names = [name for name in FILES if name in contents]
+    for name in names:
+        write_whole(folder / name, _as_bytes(contents[name]))
+    return [folder / name for name in names]
+
+
+def _as_bytes(content: Any) -> bytes:
+    if isinstance(content, str):
+        return content.encode()
+    buffer = io.BytesIO()
+    extra("pyarrow.parquet").write_table(content, buffer)
+    return buffer.getvalue()
+
+
+def reduced_table(record: SelectionRecord, dataset: Dataset) -> Any:
+    """The selected features in rank order, then the target, as an Arrow table."""
+    pyarrow = extra("pyarrow")
+    names = [feature.name for feature in record.selected]
+    values = dense_columns(dataset.X, [feature.index for feature in record.selected])
+    target = dataset.target_name
+    while target in names:
+        target += "_"
+    several = dataset.y.reshape(dataset.n_samples, -1).T
+    targets = [target] if len(several) == 1 else [f"{target}_{n + 1}" for n in range(len(several))]
+    columns = [*map(pyarrow.array, values.T.copy()), *map(pyarrow.array, several)]
+    return pyarrow.table(columns, names=[*names, *targets])
+
+
+def selected_csv(record: SelectionRecord) -> str:
+    """One line for each selected feature: rank, feature, its figures, coefficients, redundancy group.
+
+    A spreadsheet runs a cell that begins with ``=``, ``+``, ``-`` or ``@`` as a formula, and feature names
+    come from files that others wrote. Such a name gets an apostrophe in front, as spreadsheets themselves
+    mark text; names that are numbers (``-1.5``) stay as they are. :func:`read_selected` takes the apostrophe
+    away again, and selection.json holds all names unchanged.
+    """
+    text = io.StringIO(newline="")
+    rows = csv.writer(text, lineterminator="\n")
+    several = len(record.coefficient_names) > 1
+    headings = [f"coefficient_{name}" if several else "coefficient" for name in record.coefficient_names]
+    rows.writerow(["rank", "feature", "score", "alone", "unique", *headings, "redundancy_group"])
+    for feature in record.selected:
+        numbers = (feature.score, feature.alone, feature.unique, *(feature.coefficients or ()))
+        cells = ["" if number is None else repr(number) for number in numbers]
+        group = "" if feature.group is None else feature.group
+        rows.writerow([feature.rank, guarded(feature.name), *cells, group])
+    return text.getvalue()
+
+
+def read_selected(path: str | PathLike[str]) -> list[str]:
+    """The feature names of a selected.csv, best first, as they are in the data."""
+    with Path(path).open(encoding="utf-8", newline="") as file:
+        return [unguarded(row["feature"]) for row in csv.DictReader(file)]
+
+
+def guarded(name: str) -> str:
+    """A name that no spreadsheet takes for a formula."""
+    formula = FORMULA.match(name) and not NUMBER.fullmatch(name)
+    # A name that looks as if it had been guarded gets one more apostrophe, so that each reads back as itself.
+    return f"'{name}" if formula or GUARDED.match(name) else name
+
+
+def unguarded(cell: str) -> str:
+    """The name that was guarded."""
+    return cell[1:] if GUARDED.match(cell) else cell

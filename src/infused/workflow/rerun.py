@@ -1,0 +1,109 @@
+"""The same request again, checked against its record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from infused._runtime.messages import warn_user
+from infused.data import Dataset
+from infused.data.named import find_named
+from infused.exceptions import InputError, Setting
+from infused.record.schema import SelectionRecord
+from infused.workflow.select import fulfil
+from infused.workflow.selection import Selection, read_record
+
+__all__ = ["Repetition", "rerun"]
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """A selection that was made again.
+
+    See Also
+    --------
+    infused.rerun : Makes one.
+
+    Examples
+    --------
+    >>> import infused
+    >>> infused.rerun(infused.select("wine", k=3, method="anova")).same_data
+    True
+    """
+
+    earlier: SelectionRecord
+    """The first."""
+    again: Selection
+    """The second."""
+    same_data: bool
+    """Whether both saw the same values."""
+
+    @property
+    def difference(self) -> str:
+        """What is not the same, in a sentence; empty where all is."""
+        before, now = [feature.name for feature in self.earlier.selected], self.again.features
+        if before == now:
+            return ""
+        then, versions = self.earlier.versions.infused, self.again.record.versions.infused
+        said = f"then infused {then}, now {versions}"
+        gone = len(set(before) - set(now))
+        if gone == 0 and len(before) == len(now):
+            return f"The same {len(now):,} features came out, but in another order ({said})."
+        return f"Other features came out: {gone:,} of {len(before):,} are no longer selected ({said})."
+
+    def __str__(self) -> str:
+        return self.difference or f"The same {len(self.again):,} features came out, in the same order."
+
+
+def rerun(selection: Any, data: Any = None, *, n_jobs: int | None = None, force: bool = False) -> Repetition:
+    """Repeat an earlier selection, and see whether the same features come out.
+
+    Parameters
+    ----------
+    selection : Selection, or path of a selection.json or of its folder
+        The earlier one.
+    data : path, name, data frame, pair (X, y) or AnnData, default=None
+        Where the data are now, if they were moved or given in Python.
+    n_jobs : int, default=None
+        Threads; -1 for every core.
+    force : bool, default=False
+        Whether to go on, with a warning, although the data changed.
+
+    Returns
+    -------
+    Repetition
+        ``again`` is the new selection, ``difference`` a sentence on what is not the same.
+
+    See Also
+    --------
+    select : Makes a selection.
+
+    Examples
+    --------
+    >>> import infused
+    >>> print(infused.rerun(infused.select("wine", k=3, method="anova")))
+    The same 3 features came out, in the same order.
+    """
+    earlier = selection.record if isinstance(selection, Selection) else read_record(selection)
+    request = earlier.request
+    source = request.source if data is None else data
+    if source is None:
+        raise InputError("the data of this record were given in Python: pass them as ", Setting("data"))
+    if data is None and find_named(source) is None and not Path(source).expanduser().exists():
+        raise InputError(
+            f"{source!r}, which the record names, is not here: say where it is with ", Setting("data")
+        )
+    if isinstance(data, str):
+        request = replace(request, source=data)
+
+    def check(dataset: Dataset) -> None:
+        if dataset.fingerprint == earlier.data.fingerprint:
+            return
+        changed = f"{dataset.source or 'the data'!r} changed since {earlier.created}"
+        if not force:
+            raise InputError(f"{changed}: select from it as it is now with ", Setting("force", True))
+        warn_user(f"{changed}, so other features may come out", UserWarning)
+
+    again = fulfil(request, data, n_jobs=n_jobs, check=check)
+    return Repetition(earlier, again, again.record.data.fingerprint == earlier.data.fingerprint)

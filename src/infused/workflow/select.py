@@ -1,0 +1,276 @@
+"""``infused.select``: from data to a selection. One path for Python, the command line and reruns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from infused._runtime.messages import check_choice
+from infused._runtime.progress import timed
+from infused.bench.tuning import TRANSFORMS, choose_number, choose_transform, transformed
+from infused.data import Dataset, load
+from infused.data.treatment import Treatment
+from infused.exceptions import InputError, Setting
+from infused.record.schema import Request
+from infused.record.summary import summarize
+from infused.selectors.method import APART, Method, defaults_of, prepared
+from infused.selectors.registry import selector_info
+from infused.workflow.selection import Selection
+
+__all__ = ["check_jobs", "fulfil", "path_or_name", "select"]
+
+ENOUGH_FOR_TRANSFORM = 100  # features to choose the transform with, where their number is not given
+LARGEST_SEED = 2**32 - 1
+
+
+def select(
+    data: Any,
+    target: str | int | None = None,
+    *,
+    k: int | float | str | None = None,
+    method: Any = "infused-lasso",
+    transform: str = "none",
+    seed: int = 0,
+    n_jobs: int | None = None,
+    target_file: str | PathLike[str] | None = None,
+    x_key: str | None = None,
+    y_key: str | None = None,
+    drop: Any = (),
+    keep: Any = (),
+    impute: str | None = None,
+    one_hot: bool = False,
+    separator: str | None = None,
+    encoding: str | None = None,
+    header: bool = True,
+    task: str | None = None,
+    grid: tuple[int, int] | None = None,
+    **parameters: Any,
+) -> Selection:
+    """Select the features of some data that tell most about a target.
+
+    Parameters
+    ----------
+    data : path, name, data frame, pair (X, y) or AnnData
+        A file of any format that :func:`infused.data.reader_formats` lists, one of
+        :func:`infused.data.available_datasets`, a pandas, polars or Arrow frame, arrays, or single-cell data.
+    target : str or int, default=None
+        The column to predict, by name or by position; not needed for a pair and for data that bring it.
+    k : int, float, "auto" or None, default=None
+        How many features: a number, a fraction, "auto" for the smallest number that predicts as well as the
+        best (by cross-validation), or None for as many as the method finds.
+    method : str or selector, default="infused-lasso"
+        One of :func:`infused.available_selectors`, with parameters after colons where wanted
+        (``"lasso:lambda1=0.1"``), or a selector that is not fitted.
+    transform : {"none", "sqrt", "log1p", "auto"}, default="none"
+        What to do to the values first; "auto" takes what predicts best by cross-validation.
+    seed : int, default=0
+        For everything that is drawn at random.
+    n_jobs : int, default=None
+        Threads; -1 for every core. They do not change the result.
+    target_file : path, default=None
+        A second file that holds the target.
+    x_key, y_key : str, default=None
+        The arrays of .mat and .npz files, or the layer of AnnData, where they have unusual names.
+    drop : column or list of columns, default=()
+        What to leave out.
+    keep : column or list of columns, default=()
+        What to use although it looks like an identifier.
+    impute : {"mean", "median", "most-frequent", "zero"}, default=None
+        How to fill missing values; without it they are an error.
+    one_hot : bool, default=False
+        Whether to make 0/1 columns of the values of text columns.
+    separator : str, default=None
+        What stands between the values of a text table; found out by default.
+    encoding : str, default=None
+        Of text files; UTF-8 by default.
+    header : bool, default=True
+        Whether the first line of a text table holds names.
+    task : {"classification", "regression"}, default=None
+        What the target is for; told by its values by default.
+    grid : tuple of int, default=None
+        Rows and columns, where the features are the pixels of a picture.
+    **parameters : dict
+        Parameters of the method, such as ``lambda1=0.1``.
+
+    Returns
+    -------
+    Selection
+        The features by rank, their figures, the fitted selector, and the record of how they were found.
+
+    See Also
+    --------
+    compare : Which method is best for these data.
+    explain : All about one feature.
+
+    Examples
+    --------
+    >>> import infused
+    >>> selection = infused.select("breast-cancer", k=3, method="mrmr")
+    >>> selection.features
+    ['worst perimeter', 'worst concave points', 'worst texture']
+    """
+    k = getattr(method, "n_features_to_select", None) if k is None else k
+    chosen = Method.given(method)
+    request = Request(
+        source=path_or_name(data),
+        treatment=Treatment.make(
+            target=target,
+            target_file=target_file,
+            x_key=x_key,
+            y_key=y_key,
+            drop=drop,
+            keep=keep,
+            impute=impute,
+            one_hot=one_hot,
+            separator=separator,
+            encoding=encoding,
+            header=header,
+            task=task,
+            grid=grid,
+        ),
+        method=Method(chosen.id, {**chosen.parameters, **parameters}),
+        k=k,
+        transform=transform,
+        seed=seed,
+    )
+    return fulfil(request, data, n_jobs=n_jobs)
+
+
+def path_or_name(data: Any) -> str | None:
+    """What finds the data again; None for data that are given in Python."""
+    return fspath(data) if isinstance(data, str | PathLike) else None
+
+
+def fulfil(
+    request: Request,
+    data: Any = None,
+    *,
+    n_jobs: int | None = None,
+    check: Callable[[Dataset], None] = lambda dataset: None,
+) -> Selection:
+    """Do what a request asks: read, choose what is left to choose, fit, summarise.
+
+    ``data`` are needed where the request does not say where they are; ``check`` may refuse them.
+    """
+    check_request(request)
+    check_jobs(n_jobs)
+    timings: dict[str, float] = {}
+    source = request.source if data is None else data
+    with timed(timings, "read", f"reading {_called(source)}"):
+        dataset = load(source, request.treatment)
+        check(dataset)
+    if isinstance(request.k, int) and request.k > dataset.n_features:
+        raise InputError(
+            Setting("k", request.k), f" is more than the {dataset.n_features:,} features of {dataset.name!r}"
+        )
+    asked = _with_grid(request)
+
+    def make(k: int | float | None) -> Any:
+        seed = request.seed
+        return prepared(asked, k, dataset.kind, grid_shape=_rows_first(dataset), seed=seed, n_jobs=n_jobs)
+
+    made = make(None if isinstance(request.k, str) else request.k)
+    chosen = _choose(dataset, request, make, timings)
+    with timed(timings, "select", "selecting features"):
+        selector = made.set_params(n_features_to_select=chosen.k).fit(chosen.X, dataset.y)
+    with timed({}, "summarise", "summarising"):
+        record = summarize(
+            dataset,
+            selector,
+            replace(request, method=_complete(asked, selector)),
+            transform=chosen.transform,
+            timings=timings,
+            notes=chosen.reasons,
+        )
+    published = selector_info(asked.id).reference
+    if published and record.reference is None:
+        record = replace(record, reference=published)
+    return Selection(record, selector, dataset)
+
+
+def check_request(request: Request) -> None:
+    """Refuse what can be refused before the data are read."""
+    k = request.k
+    whole = isinstance(k, int) and not isinstance(k, bool) and k >= 1
+    if not (k is None or k == "auto" or whole or (isinstance(k, float) and 0 < k < 1)):
+        raise InputError(
+            Setting("k", k), ": give a whole number from 1, a fraction between 0 and 1, or 'auto'"
+        )
+    check_choice("transform", request.transform, (*TRANSFORMS, "auto"))
+    if not (isinstance(request.seed, int) and 0 <= request.seed <= LARGEST_SEED):
+        raise InputError(Setting("seed", request.seed), f": give a whole number from 0 to {LARGEST_SEED}")
+    request.method.check()
+
+
+def check_jobs(n_jobs: int | None) -> None:
+    """Refuse no threads at all."""
+    if n_jobs == 0:
+        raise InputError(Setting("n_jobs", 0), ": give a number, or -1 for every core")
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """The data to select from and how many features, after what was left to choose."""
+
+    X: Any
+    transform: str
+    k: int | float | None
+    reasons: tuple[str, ...]
+
+
+def _choose(
+    dataset: Dataset, request: Request, make: Callable[[int], Any], timings: dict[str, float]
+) -> _Chosen:
+    transform, k, reasons = request.transform, request.k, []
+    if transform == "auto":
+        with timed(timings, "choose the transform", "choosing the transform"):
+            how = choose_transform(dataset.X, dataset.y, dataset.kind, _about(k, dataset), request.seed)
+        transform = how.value
+        reasons.append(how.reason)
+    X = transformed(dataset.X, transform, dataset.feature_names)
+    if isinstance(k, str):
+        with timed(timings, "choose the number", "choosing the number of features"):
+            many = choose_number(make, X, dataset.y, dataset.kind, request.seed)
+        k = many.value
+        reasons.append(many.reason)
+    return _Chosen(X, transform, k, tuple(reasons))
+
+
+def _about(k: int | float | str | None, dataset: Dataset) -> int:
+    """How many features will be selected, as far as it is known."""
+    if isinstance(k, float):
+        return max(1, round(k * dataset.n_features))
+    return k if isinstance(k, int) else min(ENOUGH_FOR_TRANSFORM, dataset.n_features)
+
+
+def _with_grid(request: Request) -> Method:
+    """The method; a grid that the user gave is also what features are fused along, unless told otherwise."""
+    method = request.method
+    if request.treatment.grid is None or "fusion" not in defaults_of(method.id):
+        return method
+    return Method(method.id, {"fusion": "grid", **method.parameters})
+
+
+def _rows_first(dataset: Dataset) -> tuple[int, int] | None:
+    """The shape of the picture whose pixels are listed row by row."""
+    if dataset.grid_shape is None:
+        return None
+    rows, columns = dataset.grid_shape
+    # Pixels that are listed by columns are those of the turned picture listed by rows.
+    return (rows, columns) if dataset.grid_order == "rows" else (columns, rows)
+
+
+def _complete(method: Method, selector: Any) -> Method:
+    """The method with all its parameters, so that a rerun does not hang on defaults that may change.
+
+    The number of threads is left out: it belongs to the machine, and does not change the result.
+    """
+    every = selector.get_params(deep=False)
+    return Method(method.id, {name: value for name, value in every.items() if name not in APART})
+
+
+def _called(source: Any) -> str:
+    return Path(source).name if isinstance(source, str | PathLike) else "the data"

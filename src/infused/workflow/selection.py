@@ -1,0 +1,228 @@
+"""What ``infused.select`` returns: the features, how they were found, and what can be done with them."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from infused._runtime.extras import extra
+from infused._runtime.files import write_whole
+from infused.data import Dataset, load_features
+from infused.data.treatment import Treatment
+from infused.exceptions import InputError
+from infused.record.schema import RecordError, SelectionRecord
+from infused.record.sentences import came_out
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = ["Selection", "applied", "read_record"]
+
+SHOWN = 3  # features in a short text
+
+
+class Selection:
+    """Selected features, best first, with the record of how they were found.
+
+    Parameters
+    ----------
+    record : SelectionRecord
+        What was asked, of which data, and what came out.
+    selector : selector, default=None
+        The fitted one; None where the selection was read from a file.
+    data : Dataset, default=None
+        What was selected from; None where the selection was read from a file.
+
+    Attributes
+    ----------
+    features : list of str
+        Names, best first.
+    table : DataFrame
+        One row for each selected feature.
+
+    See Also
+    --------
+    infused.select : Makes one.
+
+    Examples
+    --------
+    >>> import infused
+    >>> selection = infused.select("wine", k=2, method="anova")
+    >>> selection
+    <Selection: 2 of the 13 features of wine, by AnovaSelector: flavanoids, proline>
+    >>> selection.table.columns.tolist()
+    ['rank', 'feature', 'score', 'alone', 'unique', 'group']
+    >>> selection.apply("wine").shape
+    (178, 2)
+    """
+
+    def __init__(self, record: SelectionRecord, selector: Any = None, data: Dataset | None = None):
+        self.record = record
+        self.selector = selector
+        self.data = data
+
+    @property
+    def features(self) -> list[str]:
+        """Names of the selected features, best first."""
+        return [feature.name for feature in self.record.selected]
+
+    @property
+    def table(self) -> DataFrame:
+        """The selected features by rank, with their figures.
+
+        ``score`` is the method's own. ``alone`` is the share of a feature's variance that goes with the
+        target, corrected for chance; ``unique`` is the share of the target's variance that the selected
+        features lose without it; features of one ``group`` repeat each other. Coefficients follow, where the
+        method has them.
+        """
+        pandas, record = extra("pandas"), self.record
+        figures = ("rank", "score", "alone", "unique", "group")
+        columns = {name: [getattr(feature, name) for feature in record.selected] for name in figures}
+        several = len(record.coefficient_names) > 1
+        for n, name in enumerate(record.coefficient_names):
+            title = f"coefficient {name}" if several else "coefficient"
+            columns[title] = [feature.coefficients and feature.coefficients[n] for feature in record.selected]
+        table = pandas.DataFrame(columns)
+        table.insert(1, "feature", self.features)
+        return table
+
+    def apply(self, data: Any, *, transformed: bool = False, **options: Any) -> DataFrame:
+        """Reduce data to the selected features.
+
+        Parameters
+        ----------
+        data : path, name, data frame, pair (X, y) or AnnData
+            Columns are found by name, whatever their order; a target is not needed.
+        transformed : bool, default=False
+            Whether to give the values as the selection saw them, where a transform was applied.
+        **options : dict
+            How to read the data, as in :func:`infused.select`; missing values are by default filled as they
+            were for the selection.
+
+        Returns
+        -------
+        DataFrame
+            One column for each selected feature, best first.
+        """
+        pandas = extra("pandas")
+        X, notes = applied(self.record, data, transformed, Treatment.make(**options))
+        reduced = pandas.DataFrame(X, columns=self.features)
+        reduced.attrs["notes"] = notes  # what was done to the values
+        return reduced
+
+    def save(
+        self, folder: str | PathLike[str], *, force: bool = False, report: bool = True, reduced: bool = False
+    ) -> list[Path]:
+        """Write selected.csv, selection.json and the page report.html to a folder, each whole or not at all.
+
+        Parameters
+        ----------
+        folder : path
+            Made where it does not exist.
+        force : bool, default=False
+            Whether earlier results are replaced.
+        report : bool, default=True
+            Whether to write the page.
+        reduced : bool, default=False
+            Whether to write the data with the selected columns and the target alone, as reduced.parquet.
+
+        Returns
+        -------
+        list of Path
+            What was written.
+        """
+        from infused.workflow.outputs import reduced_table, write_outputs
+
+        if reduced and self.data is None:
+            raise InputError("the data are not in a selection that was read from a file: use apply instead")
+        table = reduced_table(self.record, self.data) if reduced and self.data is not None else None
+        page = self.report() if report else None
+        return write_outputs(folder, self.record, force=force, reduced=table, page=page)
+
+    def report(self, path: str | PathLike[str] | None = None) -> str:
+        """The page about the selection, which opens without a network.
+
+        Parameters
+        ----------
+        path : path, default=None
+            Where to write it; a file that is there is replaced.
+
+        Returns
+        -------
+        str
+            The page, or where a path was given, that path.
+        """
+        from infused.report.html.selection import render_report
+
+        page = render_report(self.record)
+        if path is None:
+            return page
+        write_whole(Path(path), page.encode())
+        return str(path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Selection:
+        """Read what :meth:`save` wrote: without the data and the fitted selector.
+
+        Parameters
+        ----------
+        path : path
+            A selection.json, or the folder that holds it.
+
+        Returns
+        -------
+        Selection
+        """
+        return cls(read_record(path))
+
+    def __len__(self) -> int:
+        return len(self.record.selected)
+
+    def __repr__(self) -> str:
+        record, names = self.record, self.features
+        first = ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
+        number = f"{len(names):,} of the {record.data.n_features:,} features of {record.data.name}"
+        return f"<Selection: {number}, by {record.method_name}{': ' if first else ''}{first}>"
+
+    def __str__(self) -> str:
+        return came_out(self.record)
+
+    def _repr_html_(self) -> str:
+        from infused.report.html.notebook import selection_html
+
+        return selection_html(self.record)
+
+
+def read_record(path: str | PathLike[str]) -> SelectionRecord:
+    """The record in a selection.json, or in a folder that holds one; an error names the file."""
+    file = Path(path)
+    if file.is_dir():
+        file = file / "selection.json"
+    try:
+        return SelectionRecord.from_json(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{str(file)!r}: {error.strerror}") from error
+    except RecordError as error:
+        raise InputError(f"{str(file)!r}: ", *error.parts) from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{str(file)!r} is no text: pass a selection.json") from error
+
+
+def applied(
+    record: SelectionRecord, data: Any, transformed: bool, treatment: Treatment
+) -> tuple[Any, tuple[str, ...]]:
+    """The selected features of other data as a dense array, and notes on what was done to them."""
+    from dataclasses import replace
+
+    from infused.bench.tuning import transformed as transform_values
+    from infused.record.distributions import dense_columns
+
+    names = [feature.name for feature in record.selected]
+    if not names:
+        raise InputError("the selection has no features, so there is nothing to apply")
+    if treatment.impute is None:
+        treatment = replace(treatment, impute=record.request.treatment.impute)
+    features = load_features(data, names, treatment)
+    X = transform_values(features.X, record.transform if transformed else "none", names)
+    return dense_columns(X, slice(None)), features.notes

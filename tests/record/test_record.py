@@ -1,0 +1,104 @@
+"""The record survives JSON to the last bit, and refuses what it cannot read in one line."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from infused.exceptions import InfusedError
+from infused.record.schema import SCHEMA, RecordError, Request, SelectionRecord
+
+
+def changed(record, **fields):
+    content = json.loads(record.to_json())
+    for path, value in fields.items():
+        *parents, last = path.split("__")
+        place = content
+        for name in parents:
+            place = place[name]
+        place[last] = value
+    return json.dumps(content)
+
+
+def test_round_trip_is_exact(record):
+    again = SelectionRecord.from_json(record.to_json())
+    assert again == record
+    assert again.to_json() == record.to_json()
+    assert json.loads(record.to_json())["schema"] == SCHEMA == "infused.selection/1"
+
+
+def test_numbers_keep_their_last_bit_and_their_type(record):
+    numbers = (0.1 + 0.2, 5e-324, 1.7976931348623157e308, -0.0, 1.0)
+    feature = replace(record.selected[0], coefficients=numbers)
+    again = SelectionRecord.from_json(replace(record, selected=(feature,)).to_json()).selected[0].coefficients
+    assert [number.hex() for number in again] == [number.hex() for number in numbers]
+    for asked in (5, 0.5, 1.0, "auto", None):
+        changed_request = replace(record, request=replace(record.request, n_features=asked))
+        back = SelectionRecord.from_json(changed_request.to_json()).request.n_features
+        assert (back, type(back)) == (asked, type(asked))
+
+
+def test_names_of_every_kind_survive(record):
+    names = ["", "é\u2028\u2029", "</script><!--", "a\nb\t\x00", '"\\', "=1+1", "\U0001f9ec"]
+    features = replace(record.features, names=tuple(names), scores=(None,) * 7, ranks=tuple(range(1, 8)))
+    assert SelectionRecord.from_json(replace(record, features=features).to_json()).features.names == tuple(
+        names
+    )
+
+
+def test_parameters_become_plain(record):
+    request = replace(
+        record.request, parameters={"grid_shape": (8, 8), "a": np.arange(2), "b": np.float64(0.5)}
+    )
+    assert request.parameters == {"grid_shape": [8, 8], "a": [0, 1], "b": 0.5}
+    assert isinstance(replace(request, parameters={"estimator": object}).parameters["estimator"], str)
+    assert SelectionRecord.from_json(replace(record, request=request).to_json()).request == request
+
+
+def test_what_is_not_a_number_is_never_written(record):
+    feature = replace(record.selected[0], score=float("nan"))
+    with pytest.raises(ValueError):
+        replace(record, selected=(feature,)).to_json()
+
+
+def test_a_newer_schema_is_refused(record):
+    with pytest.raises(RecordError, match=r"newer infused \(infused.selection/2\).*upgrade") as caught:
+        SelectionRecord.from_json(changed(record, schema="infused.selection/2"))
+    assert isinstance(caught.value, InfusedError)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"schema": "other/1"}, "no record of a selection"),
+        ({"schema": None}, "no record of a selection"),
+        ({"schema": "infused.selection/0"}, "does not exist"),
+        ({"data__n_samples": "many"}, "data.n_samples should be a whole number"),
+        ({"data__n_samples": True}, "data.n_samples should be a whole number"),
+        ({"data__grid_shape": [8]}, "data.grid_shape should be a list of 2"),
+        ({"data__classes": [{"name": "a"}]}, r"data.classes\[0\].count is missing"),
+        ({"timings": [1]}, "timings should be an object"),
+        ({"timings": {"select": float("inf")}}, "timings.select should be a finite number"),
+        ({"selected": {}}, "selected should be a list"),
+        ({"surprise": 1}, "surprise is not known"),
+        ({"request": None}, "request should be an object"),
+    ],
+)
+def test_damage_is_named_in_one_line(record, fields, message):
+    with pytest.raises(RecordError, match=message) as caught:
+        SelectionRecord.from_json(changed(record, **fields))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "3", "null", '{"schema": 1}'])
+def test_other_text_is_refused(text):
+    with pytest.raises(RecordError):
+        SelectionRecord.from_json(text)
+
+
+def test_a_request_says_what_it_needs():
+    with pytest.raises(TypeError):
+        Request("data.csv")

@@ -1,0 +1,289 @@
+"""The main job in Python: whatever the data come as, and the same as on the command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.datasets import load_digits
+
+import infused
+from infused.cli import main
+from infused.exceptions import InputError
+from infused.record.schema import SelectionRecord
+
+LOADED = ("numba", "pandas", "pyarrow", "matplotlib", "jinja2", "typer", "rich")
+
+
+def lasting(record):
+    """Of a record, what does not change from run to run."""
+    return replace(record, created="", timings={})
+
+
+def test_three_lines_from_a_file_to_a_page(file, tmp_path):
+    selection = infused.select("patients.csv", "diagnosis", k=3)
+    selection.report("page.html")
+    assert selection.table["feature"].tolist() == selection.features
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert all(name in page for name in selection.features)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        lambda table: (table, "diagnosis"),
+        lambda table: (pl.from_pandas(table), "diagnosis"),
+        lambda table: (pa.Table.from_pandas(table), "diagnosis"),
+        lambda table: ((table.drop(columns="diagnosis"), table["diagnosis"]), None),
+    ],
+    ids=["pandas", "polars", "arrow", "pair"],
+)
+def test_frames_give_what_the_file_gives(file, table, given):
+    data, target = given(table)
+    found = infused.select(data, target, k=4)
+    expected = infused.select(file, "diagnosis", k=4)
+    assert found.record.selected == expected.record.selected
+    assert found.record.data.fingerprint == expected.record.data.fingerprint
+    assert found.record.request.source is None
+
+
+def test_arrays(table):
+    X, y = load_digits(return_X_y=True)
+    selection = infused.select((X, y), k=5, grid=(8, 8), method="fused-lasso")
+    assert selection.record.request.method.parameters["grid_shape"] == [8, 8]
+    assert selection.features[0].startswith("feature_")
+    named = infused.select("digits", k=5, grid=(8, 8), method="fused-lasso")
+    assert [f.index for f in selection.record.selected] == [f.index for f in named.record.selected]
+
+
+@pytest.mark.parametrize(
+    ("k", "found"), [(3, 3), (0.4, 4), (None, 5), ("auto", None)], ids=["number", "fraction", "none", "auto"]
+)
+def test_how_many(table, k, found):
+    selection = infused.select(table, "diagnosis", k=k, method="anova")
+    assert len(selection) == len(selection.features) == (found or len(selection))
+    assert selection.selector.support_.sum() == len(selection)
+
+
+def test_methods_come_as_ids_texts_and_selectors(table):
+    expected = infused.select(table, "diagnosis", k=3, method="mrmr", n_bins=7).record
+    for method in ("mrmr:n_bins=7", infused.MRMR(n_bins=7, n_features_to_select=3)):
+        k = 3 if isinstance(method, str) else None
+        assert infused.select(table, "diagnosis", k=k, method=method).record.selected == expected.selected
+    assert expected.request.method.parameters["n_bins"] == 7
+    assert expected.request.method.parameters["target"] == "auto", "defaults are recorded, too"
+
+
+def test_parameters_that_only_python_can_give(table):
+    """Edges are an array: the record keeps them as lists."""
+    edges = np.array([[0, 1], [2, 3]])
+    selection = infused.select(table, "diagnosis", k=3, fusion=edges)
+    assert selection.record.request.method.parameters["fusion"] == edges.tolist()
+    assert SelectionRecord.from_json(selection.record.to_json()) == selection.record
+
+
+@pytest.mark.parametrize(
+    ("options", "arguments"),
+    [
+        ({"k": 3}, ["-k", "3"]),
+        (
+            {"k": "auto", "transform": "auto", "method": "mrmr", "seed": 3},
+            ["-k", "auto", "--transform", "auto", "-m", "mrmr", "--seed", "3"],
+        ),
+        (
+            {"k": 0.3, "lambda2": 0.1, "drop": ["zinc"], "task": "classification", "ranking": "coefficient"},
+            ["-k", "0.3", "--lambda2", "0.1", "--drop", "zinc", "--task", "classification"]
+            + ["--set", "ranking=coefficient"],
+        ),
+        ({"k": 4, "grid": (2, 5)}, ["-k", "4", "--grid", "2x5"]),
+    ],
+    ids=["plain", "auto", "options", "grid"],
+)
+def test_python_the_command_line_and_a_rerun_give_identical_records(file, options, arguments):
+    python = infused.select(file, "diagnosis", **options)
+    command = ["select", file, "-t", "diagnosis", *arguments, "-o", "out", "--no-report", "--quiet"]
+    assert main(command) == 0
+    written = infused.Selection.load("out").record
+    assert lasting(python.record) == lasting(written)
+    again = infused.rerun("out")
+    assert lasting(again.again.record) == lasting(written)
+    assert main(["rerun", "out", "-o", "again", "--no-report", "--quiet"]) == 0
+    assert lasting(infused.Selection.load("again").record) == lasting(written)
+
+
+def test_a_rerun_of_data_that_were_given_in_python(table):
+    selection = infused.select(table, "diagnosis", k=3, method="anova")
+    with pytest.raises(InputError, match="pass them as data="):
+        infused.rerun(selection)
+    found = infused.rerun(selection, table)
+    assert (found.same_data, found.difference) == (True, "")
+    other = table.assign(lead=table["lead"] + 30 * (table["diagnosis"] == "ill"))
+    with pytest.raises(InputError, match="changed since .*force=True"):
+        infused.rerun(selection, other)
+    with pytest.warns(UserWarning, match="so other features may come out"):
+        found = infused.rerun(selection, other, force=True)
+    assert "1 of 3 are no longer selected" in found.difference
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"k": 0}, r"k=0: give a whole number"),
+        ({"k": True}, r"k=True: give a whole number"),
+        ({"k": "many"}, r"k='many'"),
+        ({"k": 99}, r"k=99 is more than the 10 features of 'data'"),
+        ({"method": "mrmrr"}, r"no selector 'mrmrr'; did you mean 'mrmr'"),
+        ({"method": 3}, r"method=3 is neither an id nor a selector"),
+        ({"lambda9": 1}, r"infused-lasso does not take lambda9=; did you mean"),
+        ({"lambda1": -1}, r"'lambda1' parameter of InFusedLasso"),
+        ({"transform": "cube"}, r"transform='cube' is not known"),
+        ({"seed": -1}, r"seed=-1"),
+        ({"n_jobs": 0}, r"n_jobs=0"),
+        ({"impute": "mode"}, r"impute='mode'"),
+        ({"drop": "nothing"}, r"drop='nothing'"),
+        ({"fusion": "grid"}, r"fusion='grid' needs the shape of the pictures: give grid="),
+        ({"grid": (3, 3)}, r"grid=\(3, 3\)"),
+    ],
+)
+def test_errors_name_parameters(table, options, message):
+    with pytest.raises(InputError, match=message) as caught:
+        infused.select(table, "diagnosis", **{"k": 3, **options})
+    assert isinstance(caught.value, ValueError)
+    assert "--" not in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_the_selection_shows_itself(table):
+    selection = infused.select(table, "diagnosis", k=4, method="lasso")
+    assert repr(selection).startswith("<Selection: 4 of the 10 features of data, by Lasso: ")
+    assert str(selection).startswith("It selected 4, led by ")
+    fragment = selection._repr_html_()
+    assert all(name in fragment for name in selection.features)
+    assert "<script" not in fragment
+    columns = ["rank", "feature", "score", "alone", "unique", "group", "coefficient"]
+    assert selection.table.columns.tolist() == columns
+    assert selection.table["rank"].tolist() == [1, 2, 3, 4]
+
+
+def test_hostile_names_stay_text_in_a_notebook(table):
+    hostile = "<img src=x onerror=alert(1)>"
+    selection = infused.select(table.rename(columns={"glucose": hostile}), "diagnosis", k=2, method="anova")
+    assert hostile in selection.features
+    assert "<img" not in selection._repr_html_()
+
+
+def test_what_is_saved_is_loaded(file, tmp_path):
+    selection = infused.select(file, "diagnosis", k=3, method="anova")
+    written = selection.save("out", reduced=True)
+    assert [path.name for path in written] == [
+        "selected.csv",
+        "reduced.parquet",
+        "report.html",
+        "selection.json",
+    ]
+    loaded = infused.Selection.load("out/selection.json")
+    assert loaded.record == selection.record
+    assert loaded.selector is None and loaded.data is None
+    assert loaded.features == selection.features
+    with pytest.raises(InputError, match="holds earlier results .*force=True"):
+        selection.save("out")
+    with pytest.raises(InputError, match="use apply instead"):
+        loaded.save("elsewhere", reduced=True)
+    assert not (tmp_path / "elsewhere").exists()
+    loaded.save("out", force=True, report=False)
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["selected.csv", "selection.json"]
+
+
+def test_apply(file, table):
+    selection = infused.select(file, "diagnosis", k=3, method="anova", transform="sqrt")
+    new = table[list(reversed(table.columns))].drop(columns="diagnosis").iloc[:7]
+    expected = new[selection.features].reset_index(drop=True)
+    pd.testing.assert_frame_equal(selection.apply(new), expected, check_dtype=False)
+    pd.testing.assert_frame_equal(selection.apply(new, transformed=True), np.sqrt(expected))
+    assert selection.apply(file).shape == (90, 3)
+    gaps = new.astype(float).copy()
+    gaps.iloc[0] = np.nan
+    with pytest.raises(InputError, match=r"impute='median'"):
+        selection.apply(gaps)
+    assert selection.apply(gaps, impute="zero").iloc[0].tolist() == [0, 0, 0]
+    with pytest.raises(InputError, match="1 feature has no column"):
+        selection.apply(new.drop(columns=selection.features[0]))
+    with pytest.raises(InputError, match="no option 'imput'"):
+        selection.apply(new, imput="zero")
+
+
+def test_gaps_are_filled_as_they_were_for_the_selection(table):
+    table.loc[3, "glucose"] = np.nan
+    selection = infused.select(table, "diagnosis", k=3, method="anova", impute="median")
+    assert not selection.apply(table).isna().any(axis=None)
+
+
+def test_plots_take_a_selection(table):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    selection = infused.select(table, "diagnosis", k=3)
+    ax = infused.report.plot_coefficients(selection)
+    assert [label.get_text() for label in ax.get_xticklabels()] == selection.features
+    infused.report.plot_convergence(selection)
+
+
+def test_importing_stays_light():
+    code = "import sys, infused; dir(infused); print(*{name.split('.')[0] for name in sys.modules})"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert not {*LOADED, "numpy", "scipy", "sklearn"} & set(loaded.split())
+
+
+WITHOUT = """
+import sys
+for name in {blocked!r}:
+    sys.modules[name] = None
+import numpy as np
+import infused
+X = np.random.default_rng(0).normal(size=(40, 6))
+y = (X[:, 0] > 0).astype(int)
+{code}
+"""
+
+
+def without(blocked, code):
+    """What a process says in which some packages are not installed."""
+    program = WITHOUT.format(blocked=blocked, code=code)
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+
+
+def test_the_core_needs_no_extra():
+    blocked = ["pandas", "pyarrow", "matplotlib", "jinja2", "typer", "rich", "filelock"]
+    done = without(blocked, "print(infused.select((X, y), k=2, method='lasso').features[0])")
+    assert done.stdout.strip() == "feature_0", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("package", "name", "code"),
+    [
+        ("pyarrow", "files", "infused.select('patients.csv', 'diagnosis')"),
+        ("pandas", "files", "infused.select((X, y), k=2, method='anova').table"),
+        ("jinja2", "report", "infused.select((X, y), k=2, method='anova').report()"),
+        ("matplotlib", "plots", "infused.report.plot_convergence(infused.Lasso().fit(X, y))"),
+        ("typer", "cli", "from infused.cli import main; sys.exit(main(['methods']))"),
+    ],
+)
+def test_a_missing_extra_is_named(file, package, name, code):
+    done = without([package], code)
+    assert done.returncode != 0
+    said = done.stderr.strip().splitlines()[-1]
+    assert f"needs the package {package}" in said and f"pip install 'infused[{name}]'" in said
+
+
+def test_a_record_is_plain_json(table):
+    record = infused.select(table, "diagnosis", k=2, method="anova").record
+    content = json.loads(record.to_json())
+    assert content["schema"] == "infused.selection/2"
+    assert content["request"]["treatment"]["target"] == "diagnosis"
