@@ -34,7 +34,6 @@ import pyproximal
 from numpy.typing import NDArray
 from scipy.sparse.linalg import svds
 
-from infused.penalties.quadratic import Ridge
 from infused.selectors.model import SparseModel
 
 Floats = NDArray[np.float64]
@@ -124,7 +123,7 @@ def infused_way(problem: Problem, solver: str) -> Way:
 
     def solve(tol: float) -> Run:
         start = perf_counter()
-        model = SparseModel(problem.X, problem.y[:, None], Ridge(0.0), None, solver, 20_000, tol)
+        model = SparseModel(problem.X, problem.y[:, None], 20_000, tol, edges=None, solver=solver)
         fit = model.fit(problem.lambda1, problem.lambda2)
         return Run(fit.result.coef[:, 0], perf_counter() - start)
 

@@ -192,7 +192,7 @@ def test_bad_input_is_named(id):
 
 
 def test_an_unknown_id_is_named_with_a_close_one():
-    with pytest.raises(ValueError, match="no selector 'mrmrr': did you mean 'mrmr'"):
+    with pytest.raises(ValueError, match="no selector 'mrmrr'; did you mean 'mrmr'"):
         make_selector("mrmrr")
     with pytest.raises(ValueError, match="there are infused-lasso, in-elastic-net"):
         make_selector("???")

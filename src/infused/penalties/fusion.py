@@ -13,7 +13,12 @@ from infused._typing import Floats, Ints
 from infused.exceptions import InputError
 from infused.penalties.rows import L1
 
-__all__ = ["FusedChain", "chain_edges", "fusion_edges", "grid_edges", "incidence"]
+__all__ = ["FusedChain", "chain_edges", "fusion_edges", "grid_edges", "incidence", "no_edges"]
+
+
+def no_edges() -> Ints:
+    """Features of which no two belong together."""
+    return np.empty((0, 2), np.int64)
 
 
 def chain_edges(n_features: int) -> Ints:
@@ -34,7 +39,7 @@ def fusion_edges(fusion: Any, n_features: int, grid_shape: tuple[int, int] | Non
     """The edges that ``fusion`` names: "chain", "grid", "none", pairs of features, or a sparse adjacency."""
     if isinstance(fusion, str):
         if fusion == "none":
-            return np.empty((0, 2), np.int64)
+            return no_edges()
         if fusion == "chain":
             return chain_edges(n_features)
         if fusion == "grid":

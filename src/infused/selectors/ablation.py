@@ -18,8 +18,12 @@ from typing import Any
 
 import numpy as np
 
+from infused._typing import Ints
 from infused.penalties.quadratic import Ridge
+from infused.selectors.information_term import InformationTerm, WithInformation
 from infused.selectors.infused_lasso import InFusedLasso
+from infused.selectors.inputs import TrainingData
+from infused.selectors.linear import Composition
 from infused.selectors.model import SparseModel
 
 __all__ = ["EqualRidge", "PermutedStructure"]
@@ -28,16 +32,32 @@ __all__ = ["EqualRidge", "PermutedStructure"]
 class EqualRidge(InFusedLasso):
     r"""The structural term replaced by a ridge of the same weight, :math:`\lambda_3\,\mathrm{tr}\,B'B`."""
 
-    def _with_structure(self, model: SparseModel, X: Any, y: Any) -> SparseModel:
-        term: Any = super()._with_structure(model, X, y).quadratic
-        return replace(model, quadratic=Ridge(term.weight))
+    def _compose(self, data: TrainingData) -> Composition:
+        return _with_term(super()._compose(data), _EqualRidge)
 
 
 class PermutedStructure(InFusedLasso):
     """U with its features in random order: the same eigenvalues, at the wrong features."""
 
-    def _with_structure(self, model: SparseModel, X: Any, y: Any) -> SparseModel:
-        model = super()._with_structure(model, X, y)
-        term: Any = model.quadratic
-        order = np.random.default_rng(0).permutation(model.n_features)
-        return replace(model, quadratic=replace(term, U=term.U[np.ix_(order, order)]))
+    def _compose(self, data: TrainingData) -> Composition:
+        return _with_term(super()._compose(data), _Permuted)
+
+
+class _EqualRidge(InformationTerm):
+    def added_to(self, model: SparseModel, features: Ints) -> WithInformation:
+        added = super().added_to(model, features)
+        term: Any = added.model.quadratic
+        return replace(added, model=replace(added.model, quadratic=Ridge(term.weight)))
+
+
+class _Permuted(InformationTerm):
+    def added_to(self, model: SparseModel, features: Ints) -> WithInformation:
+        added = super().added_to(model, features)
+        term: Any = added.model.quadratic
+        order = np.random.default_rng(0).permutation(added.model.n_features)
+        permuted = replace(term, U=term.U[np.ix_(order, order)])
+        return replace(added, model=replace(added.model, quadratic=permuted))
+
+
+def _with_term(composed: Composition, kind: type[InformationTerm]) -> Composition:
+    return replace(composed, information=kind(**vars(composed.information)))

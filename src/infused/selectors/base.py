@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from infused._typing import Floats, Ints
 
-__all__ = ["NUMBER_OF_FEATURES", "BaseSelector", "how_many", "ranks"]
+__all__ = ["NUMBER_OF_FEATURES", "WEIGHT", "BaseSelector", "how_many", "ranks"]
 
 #: What ``n_features_to_select`` may be, for scikit-learn's validation of parameters.
 NUMBER_OF_FEATURES = [
@@ -21,6 +21,8 @@ NUMBER_OF_FEATURES = [
     Interval(Real, 0, 1, closed="neither"),
     None,
 ]
+
+WEIGHT = [Interval(Real, 0, None, closed="left")]  # what a lambda may be
 
 
 class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types

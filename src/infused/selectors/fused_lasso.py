@@ -8,35 +8,34 @@ from sklearn.utils._param_validation import StrOptions
 
 from infused._typing import Ints
 from infused.penalties.fusion import fusion_edges
-from infused.selectors.linear import WEIGHT, LinearSelector
+from infused.selectors.base import WEIGHT
+from infused.selectors.docs import LINEAR, documented
+from infused.selectors.inputs import TrainingData
+from infused.selectors.linear import Composition, LinearSelector
+from infused.selectors.model import SparseModel
+from infused.selectors.ranking import Lambdas
 
-__all__ = ["Fused", "FusedLasso"]
-
-
-class Fused:
-    """The parameters ``lambda2``, ``fusion``, ``grid_shape`` and ``solver``, and what they mean."""
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "lambda2": WEIGHT,
-        "fusion": [StrOptions({"chain", "grid", "none"}), "array-like", "sparse matrix"],
-        "grid_shape": [tuple, list, None],
-        "solver": [StrOptions({"auto", "split-bregman", "proximal", "coordinate-descent"})],
-    }
-    lambda2: float
-    fusion: Any
-    grid_shape: tuple[int, int] | None
-
-    def _lambda2(self) -> float:
-        return self.lambda2
-
-    def _edges(self, n_features: int) -> Ints | None:
-        """None for the chain of whatever features are left; other edges are given once."""
-        if isinstance(self.fusion, str) and self.fusion == "chain":
-            return None
-        return fusion_edges(self.fusion, n_features, self.grid_shape)
+__all__ = ["CONSTRAINTS", "FusedLasso", "model_edges"]
 
 
-class FusedLasso(Fused, LinearSelector):
+#: What the parameters of fusion may be, for scikit-learn's validation.
+CONSTRAINTS: dict[str, list[Any]] = {
+    "lambda2": WEIGHT,
+    "fusion": [StrOptions({"chain", "grid", "none"}), "array-like", "sparse matrix"],
+    "grid_shape": [tuple, list, None],
+    "solver": [StrOptions({"auto", "split-bregman", "proximal", "coordinate-descent"})],
+}
+
+
+def model_edges(fusion: Any, n_features: int, grid_shape: tuple[int, int] | None) -> Ints | None:
+    """The edges of a model: None for the chain of whatever features are left; others are given once."""
+    if isinstance(fusion, str) and fusion == "chain":
+        return None
+    return fusion_edges(fusion, n_features, grid_shape)
+
+
+@documented(LINEAR)
+class FusedLasso(LinearSelector):
     r"""The fused lasso.
 
     .. math::
@@ -48,17 +47,30 @@ class FusedLasso(Fused, LinearSelector):
 
     Parameters
     ----------
-    lambda1, lambda2 : float
-        Weights of sparsity and of fusion; relative ones are fractions of the lambda1 at which no feature is
-        left.
-    fusion : {"chain", "grid", "none"}, pairs of features or sparse adjacency
-        Which features are fused: each with the next, neighbouring pixels, or any edges.
-    grid_shape : tuple of int, optional
-        Rows and columns of the image, for ``fusion="grid"``.
-    solver : {"auto", "split-bregman", "proximal", "coordinate-descent"}
-        As in :class:`InFusedLasso`, which with ``lambda3=0`` is this selector.
-    n_features_to_select, lambda_scale, target, standardize, ranking, max_iter, tol, n_jobs, memory_budget
-        As in :class:`Lasso`, and so are the attributes.
+    %(n_features_to_select)s
+    %(lambda1)s
+    lambda2 : float, default=0.005
+        Weight of fusion; a relative one is a fraction of the lambda1 at which no feature is left.
+    %(lambda_scale)s
+    %(target)s
+    %(fusion)s
+    %(grid_shape)s
+    %(standardize)s
+    %(ranking)s
+    %(solver)s
+    %(max_iter)s
+    %(tol)s
+    %(n_jobs)s
+    %(memory_budget)s
+
+    Attributes
+    ----------
+    %(attributes)s
+
+    See Also
+    --------
+    InFusedLasso : With structural information; this selector where ``lambda3=0``.
+    Lasso : Without fusion; this selector where ``lambda2=0``.
 
     References
     ----------
@@ -77,7 +89,7 @@ class FusedLasso(Fused, LinearSelector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **LinearSelector._parameter_constraints,
-        **Fused._parameter_constraints,
+        **CONSTRAINTS,
     }
 
     def __init__(
@@ -112,3 +124,14 @@ class FusedLasso(Fused, LinearSelector):
         self.tol = tol
         self.n_jobs = n_jobs
         self.memory_budget = memory_budget
+
+    def _compose(self, data: TrainingData) -> Composition:
+        model = SparseModel(
+            data.F,
+            data.Y,
+            self.max_iter,
+            self.tol,
+            edges=model_edges(self.fusion, data.n_features, self.grid_shape),
+            solver=self.solver,
+        )
+        return Composition(model, Lambdas(self.lambda1, self.lambda2, self.lambda_scale == "relative"))

@@ -16,7 +16,8 @@ from infused._runtime.progress import Stage
 from infused._runtime.threads import blas_threads
 from infused._typing import Floats, Ints
 from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, how_many, ranks
-from infused.selectors.inputs import design_matrix, mean_square, resolve_kind, target_matrix
+from infused.selectors.docs import FORWARD, documented
+from infused.selectors.inputs import design_matrix, mean_square, resolve_coding, target_matrix
 
 __all__ = ["GreedyForward"]
 
@@ -24,14 +25,16 @@ COLLINEAR = 1e-10  # a feature of which less than this share is new adds nothing
 SAME = 1e-12  # gains that differ by less than this share of the largest are ties
 
 
+@documented(FORWARD)
 class GreedyForward(BaseSelector):
-    r"""Forward selection: one feature after the other, each the one that lowers
+    r"""Forward selection by least squares.
 
     .. math::
 
-        \min_B |Y - X_S B|^2 + \rho |B|^2
+        \min_{j \notin S} \min_B |Y - X_{S \cup j} B|^2 + \rho |B|^2
 
-    most, S being the features selected so far and this one, and Y one column per class (or real target).
+    picks one feature after the other, S being those picked so far and Y one column per class (or real
+    target).
 
     Adding feature j lowers it by :math:`|f_j'PY|^2 / (\rho + f_j'Pf_j)`, with
     :math:`P = (I + X_S X_S'/\rho)^{-1}`, the projection on what S leaves over when :math:`\rho = 0`. P
@@ -40,30 +43,30 @@ class GreedyForward(BaseSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None
-        How many features: a number, a fraction, or None for half of them.
-    ridge : float
-        :math:`\rho`, as a fraction of the mean squared length of a feature.
-    target : {"auto", "onehot", "label", "real"}
-        What y is to the model; "auto" makes one-hot columns of classes.
-    standardize : bool
-        Whether features and targets are first centred and scaled to length one.
-    n_jobs : int, optional
-        Threads for linear algebra; None leaves them to BLAS.
-    memory_budget : int or str, optional
-        Bytes, or a text such as "4GB"; half of the free memory by default.
+    %(n_features_to_select)s
+    ridge : float, default=0.1
+        The weight :math:`\rho`, as a fraction of the mean squared length of a feature.
+    %(target)s
+    %(standardize)s
+    %(n_jobs)s
+    %(memory_budget)s
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        For a selected feature, what was explained before it was added and is still to come, so that scores
-        fall along the ranking; for others, their gain at the end.
-    ranking_ : ndarray of shape (n_features,)
+        For a selected feature, the gains of its step and of those after it, above whatever is left, so that
+        scores fall along the ranking; for others, their gain at the end.
+    ranking_ : ndarray of int of shape (n_features,)
         The order of selection; then the others by their gain at the end, by their correlation with the
         target, and by position. The same rule breaks ties.
-    support_ : ndarray of bool
     gains_ : ndarray of shape (n_selected,)
         By how much each step lowered the objective, as a share of :math:`|Y|^2`.
+    %(attributes)s
+
+    See Also
+    --------
+    Lasso : Weighs all features at once.
+    MRMR : Picks one feature after the other by mutual information.
 
     References
     ----------
@@ -104,6 +107,11 @@ class GreedyForward(BaseSelector):
         self.n_jobs = n_jobs
         self.memory_budget = memory_budget
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]  # scikit-learn's
     def fit(self, X: Any, y: Any) -> Self:
         """Rank and select the features of X for the target y.
@@ -111,8 +119,14 @@ class GreedyForward(BaseSelector):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Training samples.
         y : array of shape (n_samples,) or (n_samples, n_targets)
             Class labels, real values, or several columns of real values.
+
+        Returns
+        -------
+        self : object
+            The fitted selector.
         """
         X, y = validate_data(
             self, X, y, accept_sparse=["csr", "csc"], multi_output=True, ensure_min_samples=2
@@ -120,7 +134,7 @@ class GreedyForward(BaseSelector):
         n_features = X.shape[1]
         k = how_many(self.n_features_to_select, n_features) or max(1, n_features // 2)
         F = design_matrix(X, self.standardize, memory_budget(self.memory_budget))
-        Y = target_matrix(y, resolve_kind(y, self.target), self.standardize)
+        Y = target_matrix(y, resolve_coding(y, self.target), self.standardize)
         with blas_threads(self.n_jobs):
             search = _Search(F, Y, self.ridge * mean_square(F), k)
             order, gains = search.run()

@@ -11,14 +11,19 @@ from sklearn.cluster import KMeans
 from sklearn.utils._param_validation import Interval
 
 from infused._typing import Array, Floats, Ints
-from infused.selectors.linear import WEIGHT, LinearSelector
+from infused.selectors.base import WEIGHT
+from infused.selectors.docs import LINEAR, documented
+from infused.selectors.inputs import TrainingData
+from infused.selectors.linear import Composition, LinearSelector
 from infused.selectors.model import SparseModel
+from infused.selectors.ranking import Lambdas
 
 __all__ = ["GroupLasso", "cluster_features"]
 
 WITHIN = 0.05  # the share of lambda1 inside clusters that are made here
 
 
+@documented(LINEAR)
 class GroupLasso(LinearSelector):
     r"""The group lasso, on given groups or on clusters of features (supervised group lasso).
 
@@ -28,28 +33,41 @@ class GroupLasso(LinearSelector):
 
     with :math:`p_g` features in group g and :math:`B_g` their rows of coefficients. Given groups are used as
     they are. Without them features are clustered by k-means, and a lasso inside each cluster first drops the
-    features that it does not need, as Ma, Song and Huang do.
+    features that it does not need, as Ma, Song and Huang do. A feature's score is the length of its own row.
 
     Parameters
     ----------
-    lambda1 : float
+    %(n_features_to_select)s
+    lambda1 : float, default=0.05
         Weight of the groups; a relative one is a fraction of the value at which no group is left.
-    groups : array of shape (n_features,), optional
-        The group of each feature, as labels of any kind.
-    n_groups : int, optional
-        How many clusters to make when no groups are given; by default the root of the number of features.
-    lambda_within : float, optional
+    groups : array-like of shape (n_features,) or None, default=None
+        The group of each feature, as labels of any kind; None for clusters.
+    n_groups : int or None, default=None
+        How many clusters to make when no groups are given; None for the root of the number of features.
+    lambda_within : float or None, default=None
         Weight of the lasso inside each group, as a fraction of the value at which none of its features is
-        left; 0 skips it. By default 0.05 for clusters, and 0 for given groups.
-    random_state : int, optional
+        left; 0 skips it. None is 0.05 for clusters, and 0 for given groups.
+    %(lambda_scale)s
+    %(target)s
+    %(standardize)s
+    %(ranking)s
+    %(max_iter)s
+    %(tol)s
+    random_state : int or None, default=0
         Seed of k-means.
-    n_features_to_select, lambda_scale, target, standardize, ranking, max_iter, tol, n_jobs, memory_budget
-        As in :class:`Lasso`, and so are the attributes. A feature's score is the length of its own row.
+    %(n_jobs)s
+    %(memory_budget)s
 
     Attributes
     ----------
     groups_ : ndarray of shape (n_features,)
         The group of each feature.
+    %(attributes)s
+
+    See Also
+    --------
+    FusedLasso : Features that belong together along a chain, a grid or any graph.
+    Lasso : This selector where every feature is a group.
 
     References
     ----------
@@ -108,35 +126,31 @@ class GroupLasso(LinearSelector):
         self.n_jobs = n_jobs
         self.memory_budget = memory_budget
 
-    def _groups(self, F: Floats, Y: Floats) -> Array:
-        if self.groups is None:
-            self.groups_ = cluster_features(F, self.n_groups, self.random_state)
-        else:
-            self.groups_ = _given(self.groups, F.shape[1])
-        return self.groups_
-
-    def _model(self, X: Any, y: Any) -> SparseModel:
-        """Features that their group does not need leave it, and become constant: they are ranked last."""
-        model = super()._model(X, y)
+    def _compose(self, data: TrainingData) -> Composition:
         within = self.lambda_within
-        if within is None:
-            within = WITHIN if self.groups is None else 0.0
-        if within == 0:
-            return model
-        needed = self._needed(model, within)
-        _, groups = np.unique(self.groups_, return_inverse=True)
-        groups[~needed] = groups.max() + 1 + np.arange((~needed).sum())
-        return replace(model, X=np.where(needed, model.X, 0.0), groups=groups)
+        if self.groups is None:
+            groups = cluster_features(data.F, self.n_groups, self.random_state)
+            within = WITHIN if within is None else within
+        else:
+            groups = _given(self.groups, data.n_features)
+        model = SparseModel(data.F, data.Y, self.max_iter, self.tol, groups=groups)
+        if within:
+            model = _with_needed(model, groups, within)
+        lambdas = Lambdas(self.lambda1, 0.0, self.lambda_scale == "relative")
+        return Composition(model, lambdas, attributes={"groups_": groups})
 
-    def _needed(self, model: SparseModel, within: float) -> Array:
-        """The features that a lasso inside each group keeps."""
-        needed = np.zeros(model.n_features, dtype=bool)
-        for label in np.unique(self.groups_):
-            features = np.flatnonzero(self.groups_ == label)
-            part = replace(model.restricted(features), groups=None)
-            fit = part.fit(within * part.largest_lambda1(), 0.0)
-            needed[features[fit.scores > 0]] = True
-        return needed
+
+def _with_needed(model: SparseModel, groups: Array, within: float) -> SparseModel:
+    """The model with what a lasso inside each group keeps; the others become constant, to be ranked last."""
+    needed = np.zeros(model.n_features, dtype=bool)
+    for label in np.unique(groups):
+        features = np.flatnonzero(groups == label)
+        part = replace(model.restricted(features), groups=None)
+        fit = part.fit(within * part.largest_lambda1(), 0.0)
+        needed[features[fit.scores > 0]] = True
+    _, left = np.unique(groups, return_inverse=True)
+    left[~needed] = left.max() + 1 + np.arange((~needed).sum())
+    return replace(model, X=np.where(needed, model.X, 0.0), groups=left)
 
 
 def cluster_features(F: Floats, n_groups: int | None, seed: int | None) -> Ints:

@@ -6,17 +6,22 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import StrOptions
 
-from infused._typing import Floats
+from infused._typing import Floats, Ints
 from infused.graphs.validation import Graph
 from infused.information.structural import structural_information
-from infused.selectors.linear import WEIGHT
-from infused.selectors.structure import one_target
-from infused.selectors.structured import StructuredSelector
+from infused.selectors.base import WEIGHT
+from infused.selectors.docs import INFORMED, documented
+from infused.selectors.information_term import CONSTRAINTS, InformationTerm
+from infused.selectors.inputs import TrainingData, one_target
+from infused.selectors.linear import Composition, LinearSelector
+from infused.selectors.model import SparseModel
+from infused.selectors.ranking import Lambdas
 
 __all__ = ["InElasticNet"]
 
 
-class InElasticNet(StructuredSelector):
+@documented(INFORMED)
+class InElasticNet(LinearSelector):
     r"""The elastic net with structural information (InElasticNet).
 
     .. math::
@@ -25,20 +30,39 @@ class InElasticNet(StructuredSelector):
         + \lambda_3\, \mathrm{tr}\, B'\Big(I - \frac{U - \bar U}{c}\Big)B,
         \qquad U_{ij} = \frac{I_S(G_i, T_i) + I_S(G_j, T_j)}{I_S(G_i, G_j)}
 
-    with the Euclidean graphs of features and targets. ``formulation="paper"`` is the published
-    :math:`-\lambda_3 b'Ub`; the ridge raises the largest admissible :math:`\lambda_3` above zero.
+    with the Euclidean graphs of features and targets and c the largest eigenvalue of :math:`U - \bar U`.
+    ``formulation="paper"`` is the published :math:`-\lambda_3 b'Ub`; the ridge raises the largest admissible
+    :math:`\lambda_3` above zero.
 
     Parameters
     ----------
-    lambda1, lambda2, lambda3 : float
-        Weights of sparsity, of the ridge and of structure. Relative ones of the last two are fractions of the
-        mean squared length of a feature.
-    graph : {"euclidean", "kernel"}
-        See :func:`infused.feature_distributions`.
-    formulation, unbounded
-        As in :class:`InFusedLasso`, and so are the attributes.
-    n_features_to_select, lambda_scale, target, standardize, ranking, max_iter, tol, n_jobs, memory_budget
-        As in :class:`InFusedLasso`.
+    %(n_features_to_select)s
+    %(lambda1)s
+    lambda2 : float, default=0.01
+        Weight of the ridge; a relative one is a fraction of the mean squared length of a feature.
+    %(lambda3)s
+    %(lambda_scale)s
+    %(formulation)s
+    %(target)s
+    graph : {"kernel", "euclidean"}, default="euclidean"
+        The graphs that are compared; see :func:`infused.feature_distributions`.
+    %(standardize)s
+    %(ranking)s
+    %(unbounded)s
+    %(max_iter)s
+    %(tol)s
+    %(n_jobs)s
+    %(memory_budget)s
+
+    Attributes
+    ----------
+    %(attributes)s
+
+    See Also
+    --------
+    InFusedLasso : Fusion instead of the ridge, and another structural information.
+    InLasso : Mutual information of pairs, and no ridge.
+    structural_information : The matrix U, as ``criterion="two-way"``.
 
     References
     ----------
@@ -55,7 +79,8 @@ class InElasticNet(StructuredSelector):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **StructuredSelector._parameter_constraints,
+        **LinearSelector._parameter_constraints,
+        **CONSTRAINTS,
         "lambda2": WEIGHT,
         "graph": [StrOptions({"kernel", "euclidean"})],
     }
@@ -95,16 +120,22 @@ class InElasticNet(StructuredSelector):
         self.n_jobs = n_jobs
         self.memory_budget = memory_budget
 
-    def _ridge(self, F: Floats) -> float:
-        return self._weight(self.lambda2, F)
+    def _compose(self, data: TrainingData) -> Composition:
+        relative = self.lambda_scale == "relative"
 
-    def _information(self, X: Any, y: Any) -> Floats:
-        return structural_information(
-            X,
-            one_target(y),
-            criterion="two-way",
-            graph=self.graph,
-            target="real" if self._kind == "real" else "classes",
-            n_jobs=self.n_jobs,
-            memory_budget=self.memory_budget,
+        def U(features: Ints) -> Floats:
+            return structural_information(
+                data.columns(features),
+                one_target(data.y),
+                criterion="two-way",
+                graph=self.graph,
+                target=data.kind,
+                n_jobs=self.n_jobs,
+                memory_budget=self.memory_budget,
+            )
+
+        term = InformationTerm(
+            U, self.lambda3, relative, self.formulation, self.unbounded, ridge=self.lambda2
         )
+        model = SparseModel(data.F, data.Y, self.max_iter, self.tol, quadratic=term.stand_in(data.F))
+        return Composition(model, Lambdas(self.lambda1, 0.0, relative), term, positive=term.published)

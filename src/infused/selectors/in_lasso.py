@@ -7,17 +7,21 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval
 
-from infused._typing import Floats
-from infused.graphs.validation import Target
+from infused._typing import Floats, Ints
 from infused.information.discrete import MAX_BINS, discretize, target_codes
 from infused.information.mutual import joint_information
-from infused.selectors.structure import one_target
-from infused.selectors.structured import StructuredSelector
+from infused.selectors.docs import INFORMED, documented
+from infused.selectors.information_term import CONSTRAINTS, InformationTerm
+from infused.selectors.inputs import TrainingData, one_target
+from infused.selectors.linear import Composition, LinearSelector
+from infused.selectors.model import SparseModel
+from infused.selectors.ranking import Lambdas
 
 __all__ = ["InLasso"]
 
 
-class InLasso(StructuredSelector):
+@documented(INFORMED)
+class InLasso(LinearSelector):
     r"""The lasso with the information that pairs of features carry about the target (InLasso).
 
     .. math::
@@ -26,19 +30,37 @@ class InLasso(StructuredSelector):
         + \lambda_3\, \mathrm{tr}\, B'\Big(I - \frac{W - \bar W}{c}\Big)B,
         \qquad W_{ij} = I(\{f_i, f_j\}; y)
 
-    with the mutual information of discretised features. ``formulation="paper"`` is the published
+    with the mutual information of discretised features and c the largest eigenvalue of :math:`W - \bar W`.
+    ``formulation="paper"`` is the published
     :math:`-\lambda_3 b'Wb`, which has a minimum only for small :math:`\lambda_3` and is refused beyond.
 
     Parameters
     ----------
-    lambda1, lambda3 : float
-        Weights of sparsity and of information.
-    n_bins : int
-        Bins of equal frequency for features (and real targets) that are not discrete.
-    formulation, unbounded
-        As in :class:`InFusedLasso`, and so are the attributes.
-    n_features_to_select, lambda_scale, target, standardize, ranking, max_iter, tol, n_jobs, memory_budget
-        As in :class:`InFusedLasso`.
+    %(n_features_to_select)s
+    %(lambda1)s
+    %(lambda3)s
+    %(lambda_scale)s
+    %(formulation)s
+    %(target)s
+    n_bins : int, default=5
+        Bins of equal frequency, from 2 to 256, for features (and real targets) that are not discrete.
+    %(standardize)s
+    %(ranking)s
+    %(unbounded)s
+    %(max_iter)s
+    %(tol)s
+    %(n_jobs)s
+    %(memory_budget)s
+
+    Attributes
+    ----------
+    %(attributes)s
+
+    See Also
+    --------
+    InElasticNet : The structural information of pairs, and a ridge.
+    InFusedLasso : The structural information of pairs, and fusion.
+    JMIM : Picks features by the same information, one after the other.
 
     References
     ----------
@@ -55,7 +77,8 @@ class InLasso(StructuredSelector):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **StructuredSelector._parameter_constraints,
+        **LinearSelector._parameter_constraints,
+        **CONSTRAINTS,
         "n_bins": [Interval(Integral, 2, MAX_BINS, closed="both")],
     }
 
@@ -92,8 +115,14 @@ class InLasso(StructuredSelector):
         self.n_jobs = n_jobs
         self.memory_budget = memory_budget
 
-    def _information(self, X: Any, y: Any) -> Floats:
-        kind: Target = "real" if self._kind == "real" else "classes"
-        codes = discretize(X, self.n_bins, self.n_jobs)
-        y_codes = target_codes(X, one_target(y), target=kind, n_bins=self.n_bins)
-        return joint_information(codes, y_codes, n_jobs=self.n_jobs, memory_budget=self.memory_budget)
+    def _compose(self, data: TrainingData) -> Composition:
+        relative = self.lambda_scale == "relative"
+
+        def W(features: Ints) -> Floats:
+            codes = discretize(data.columns(features), self.n_bins, self.n_jobs)
+            y_codes = target_codes(data.X, one_target(data.y), target=data.kind, n_bins=self.n_bins)
+            return joint_information(codes, y_codes, n_jobs=self.n_jobs, memory_budget=self.memory_budget)
+
+        term = InformationTerm(W, self.lambda3, relative, self.formulation, self.unbounded)
+        model = SparseModel(data.F, data.Y, self.max_iter, self.tol, quadratic=term.stand_in(data.F))
+        return Composition(model, Lambdas(self.lambda1, 0.0, relative), term, positive=term.published)

@@ -6,17 +6,23 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import StrOptions
 
-from infused._typing import Floats
+from infused._typing import Floats, Ints
 from infused.graphs.validation import Graph
 from infused.information.structural import structural_information
-from infused.selectors.fused_lasso import Fused
-from infused.selectors.structure import one_target
-from infused.selectors.structured import StructuredSelector
+from infused.selectors import fused_lasso, information_term
+from infused.selectors.docs import INFORMED, documented
+from infused.selectors.fused_lasso import model_edges
+from infused.selectors.information_term import InformationTerm
+from infused.selectors.inputs import TrainingData, one_target
+from infused.selectors.linear import Composition, LinearSelector
+from infused.selectors.model import SparseModel
+from infused.selectors.ranking import Lambdas
 
 __all__ = ["InFusedLasso"]
 
 
-class InFusedLasso(Fused, StructuredSelector):
+@documented(INFORMED)
+class InFusedLasso(LinearSelector):
     r"""Fused lasso with structural information (InFusedLasso).
 
     .. math::
@@ -31,68 +37,37 @@ class InFusedLasso(Fused, StructuredSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None
-        How many features: a number, a fraction, or None for those whose coefficients are not zero (positive,
-        in the paper's formulation).
-    lambda1, lambda2, lambda3 : float
-        Weights of sparsity, of fusion and of structure.
-    lambda_scale : {"relative", "absolute"}
-        "relative" takes the first two as fractions of the lambda1 at which no feature is left, and lambda3 as
-        a fraction of the mean squared length of a feature (in the paper's formulation, of its largest
-        admissible value), so that defaults mean the same on all data. "absolute" takes them as they are.
-    formulation : {"stable", "paper"}
-    target : {"auto", "onehot", "label", "real"}
-        What y is to the model; "auto" makes one-hot columns of classes (the paper's formulation: labels).
-    fusion : {"chain", "grid", "none"}, pairs of features or sparse adjacency
-        Which features are fused: each with the next (the paper), neighbouring pixels, or any edges.
-    grid_shape : tuple of int, optional
-        Rows and columns of the image, for ``fusion="grid"``.
-    graph : {"kernel", "euclidean"}
-        See :func:`infused.feature_distributions`.
-    standardize : bool
-        Whether features and targets are first centred and scaled to length one.
-    ranking : {"recursive", "coefficient", "path"}
-        How features are ranked when their number is given: by fitting again and again on the best part, by
-        the length of their coefficients in one fit, or by the order in which they enter as lambda1 falls.
-    solver : {"auto", "split-bregman", "proximal", "coordinate-descent"}
-        Algorithm 1, accelerated proximal gradients (one target on a chain only), or coordinate descent
-        (without fusion only).
-    unbounded : {"raise", "iterate"}
-        What to do when the published objective has no minimum: refuse, or run Algorithm 1 for ``max_iter``
-        steps as published, with a warning.
-    max_iter, tol : int, float
-        Most iterations of a fit; largest violation of the optimality conditions relative to lambda1.
-    n_jobs : int, optional
-        Threads, for the structural information and for linear algebra; None leaves the latter to BLAS.
-    memory_budget : int or str, optional
-        See :class:`infused.StructuralInformation`. Where U of all features would not fit, the first rounds of
-        the recursive ranking run with a ridge in its place, and U enters as soon as what is left fits.
+    %(n_features_to_select)s
+    %(lambda1)s
+    lambda2 : float, default=0.005
+        Weight of fusion; a relative one is a fraction of the lambda1 at which no feature is left.
+    %(lambda3)s
+    %(lambda_scale)s
+    %(formulation)s
+    %(target)s
+    %(fusion)s
+    %(grid_shape)s
+    graph : {"kernel", "euclidean"}, default="kernel"
+        The graphs that are compared; see :func:`infused.feature_distributions`.
+    %(standardize)s
+    %(ranking)s
+    %(solver)s
+    %(unbounded)s
+    %(max_iter)s
+    %(tol)s
+    %(n_jobs)s
+    %(memory_budget)s
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features,)
-        Larger is better; in the order of ``ranking_``.
-    ranking_ : ndarray of shape (n_features,)
-        1 for the best.
-    support_ : ndarray of bool
-    coef_ : ndarray of shape (n_targets, n_features)
-        Coefficients of the last fit, on standardised features; zero for features that had left by then.
-    classes_ : ndarray
-        The classes in the order of the rows of ``coef_`` (with two classes there is one row, for the second);
-        only where y was made one-hot.
-    n_iter_ : int
-        Iterations of all fits.
-    converged_ : bool
-    certificate_ : float
-        Largest violation of the optimality conditions, relative to lambda1, of the first and the last fit.
-    objective_path_ : ndarray
-        The objective along the fit on all features.
-    unbounded_ : bool
-        Whether Algorithm 1 was run on an objective without a minimum, as ``unbounded="iterate"`` asks.
-    lambda3_limit_ : float
-        The largest admissible lambda3 (the paper's formulation only).
-    n_features_screened_ : int
-        Features dropped before U entered; zero when it fits.
+    %(attributes)s
+
+    See Also
+    --------
+    FusedLasso : The same without structural information.
+    InElasticNet : A ridge instead of fusion, and another structural information.
+    InLasso : Mutual information of pairs, and no fusion.
+    structural_information : The matrix U.
 
     Notes
     -----
@@ -114,8 +89,9 @@ class InFusedLasso(Fused, StructuredSelector):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **StructuredSelector._parameter_constraints,
-        **Fused._parameter_constraints,
+        **LinearSelector._parameter_constraints,
+        **fused_lasso.CONSTRAINTS,
+        **information_term.CONSTRAINTS,
         "graph": [StrOptions({"kernel", "euclidean"})],
     }
 
@@ -160,12 +136,28 @@ class InFusedLasso(Fused, StructuredSelector):
         self.n_jobs = n_jobs
         self.memory_budget = memory_budget
 
-    def _information(self, X: Any, y: Any) -> Floats:
-        return structural_information(
-            X,
-            one_target(y),
-            graph=self.graph,
-            target="real" if self._kind == "real" else "classes",
-            n_jobs=self.n_jobs,
-            memory_budget=self.memory_budget,
+    def _compose(self, data: TrainingData) -> Composition:
+        relative = self.lambda_scale == "relative"
+
+        def U(features: Ints) -> Floats:
+            return structural_information(
+                data.columns(features),
+                one_target(data.y),
+                graph=self.graph,
+                target=data.kind,
+                n_jobs=self.n_jobs,
+                memory_budget=self.memory_budget,
+            )
+
+        term = InformationTerm(U, self.lambda3, relative, self.formulation, self.unbounded)
+        model = SparseModel(
+            data.F,
+            data.Y,
+            self.max_iter,
+            self.tol,
+            quadratic=term.stand_in(data.F),
+            edges=model_edges(self.fusion, data.n_features, self.grid_shape),
+            solver=self.solver,
         )
+        lambdas = Lambdas(self.lambda1, self.lambda2, relative)
+        return Composition(model, lambdas, term, positive=term.published)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -10,14 +11,57 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import type_of_target
 
 from infused._runtime.memory import require
-from infused._typing import Array, Data, Floats
+from infused._typing import Array, Data, Floats, Ints, TargetKind
 from infused.graphs.validation import class_codes
 
-__all__ = ["TargetKind", "design_matrix", "mean_square", "resolve_kind", "target_matrix"]
+__all__ = [
+    "Coding",
+    "TrainingData",
+    "design_matrix",
+    "mean_square",
+    "one_target",
+    "quadratic_weight",
+    "resolve_coding",
+    "target_matrix",
+]
 
-TargetKind: TypeAlias = Literal["onehot", "label", "real"]
+Coding: TypeAlias = Literal["onehot", "label", "real"]  # what y is to a linear model
 
 NEGLIGIBLE = 1e-12  # a column whose deviations are below this share of its largest entry is constant
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """What was given, checked, and what a linear model sees of it."""
+
+    X: Any
+    y: Any
+    coding: Coding
+    F: Floats
+    """Features, samples x features."""
+    Y: Floats
+    """Targets, samples x targets."""
+
+    @classmethod
+    def make(cls, X: Data, y: Array, target: str, standardize: bool, budget: int) -> TrainingData:
+        """From checked X and y; ``target`` says what y is to the model, or leaves it to y."""
+        coding = resolve_coding(y, target)
+        F = design_matrix(X, standardize, budget)
+        return cls(X, y, coding, F, target_matrix(y, coding, standardize))
+
+    @property
+    def n_features(self) -> int:
+        """Columns of F."""
+        return int(self.F.shape[1])
+
+    def columns(self, features: Ints) -> Any:
+        """Some features as they were given; X itself where they are all."""
+        return self.X if len(features) == self.n_features else self.X[:, features]
+
+    @property
+    def kind(self) -> TargetKind:
+        """Whether y holds classes or real values."""
+        return "real" if self.coding == "real" else "classes"
 
 
 def design_matrix(X: Data, standardize: bool, budget: int) -> Floats:
@@ -43,7 +87,12 @@ def mean_square(F: Floats) -> float:
     return float((F * F).sum() / F.shape[1])
 
 
-def resolve_kind(y: Any, target: str) -> TargetKind:
+def quadratic_weight(share: float, F: Floats, relative: bool) -> float:
+    """The weight of a quadratic term: a relative one is a share of the mean squared length of a feature."""
+    return share * mean_square(F) if relative else share
+
+
+def resolve_coding(y: Any, target: str) -> Coding:
     """What y is to the model: "auto" makes one-hot columns of classes and takes real numbers as they are."""
     kind = type_of_target(y, input_name="y", raise_unknown=True)
     continuous = kind.startswith("continuous")
@@ -54,13 +103,13 @@ def resolve_kind(y: Any, target: str) -> TargetKind:
     return target  # type: ignore[return-value]  # the parameter was checked
 
 
-def target_matrix(y: Array, kind: TargetKind, standardize: bool) -> Floats:
+def target_matrix(y: Array, coding: Coding, standardize: bool) -> Floats:
     """Y, samples x targets; standardised, its columns have mean zero and length one."""
-    if kind == "real":
+    if coding == "real":
         Y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y").reshape(len(y), -1)
     else:
         codes, counts = class_codes(y)
-        if kind == "label":
+        if coding == "label":
             numbers = y if np.asarray(y).dtype.kind in "biuf" else codes
             Y = np.asarray(numbers, dtype=np.float64).reshape(-1, 1)
         else:
@@ -71,3 +120,13 @@ def target_matrix(y: Array, kind: TargetKind, standardize: bool) -> Floats:
     Y = Y - Y.mean(axis=0)
     length = np.linalg.norm(Y, axis=0)
     return np.asarray(Y / np.where(length > 0, length, 1.0))
+
+
+def one_target(y: Array) -> Array:
+    """Target graphs are of one target: of several real ones, their first principal component."""
+    y = np.asarray(y)
+    if y.ndim == 1 or y.shape[1] == 1:
+        return y.ravel()
+    centred = y - y.mean(axis=0)
+    left, size, _ = np.linalg.svd(centred / np.maximum(centred.std(axis=0), 1e-300), full_matrices=False)
+    return np.asarray(left[:, 0] * size[0])

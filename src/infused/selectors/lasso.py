@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from infused.selectors.linear import LinearSelector
+from infused.selectors.docs import LINEAR, documented
+from infused.selectors.inputs import TrainingData
+from infused.selectors.linear import Composition, LinearSelector
+from infused.selectors.model import SparseModel
+from infused.selectors.ranking import Lambdas
 
 __all__ = ["Lasso"]
 
 
+@documented(LINEAR)
 class Lasso(LinearSelector):
     r"""The lasso; with one-hot or several targets, the multi-task lasso.
 
@@ -19,39 +24,26 @@ class Lasso(LinearSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None
-        How many features: a number, a fraction, or None for those whose coefficients are not zero.
-    lambda1 : float
-        Weight of sparsity.
-    lambda_scale : {"relative", "absolute"}
-        "relative" takes lambda1 as a fraction of the value at which no feature is left, so that defaults mean
-        the same on all data; "absolute" takes it as it is.
-    target : {"auto", "onehot", "label", "real"}
-        What y is to the model; "auto" makes one-hot columns of classes.
-    standardize : bool
-        Whether features and targets are first centred and scaled to length one.
-    ranking : {"recursive", "coefficient", "path"}
-        How features are ranked when their number is given: by fitting again and again on the best part, by
-        the length of their coefficients in one fit, or by the order in which they enter as lambda1 falls.
-    max_iter, tol : int, float
-        Most iterations of a fit; largest violation of the optimality conditions relative to lambda1.
-    n_jobs : int, optional
-        Threads for linear algebra; None leaves them to BLAS.
-    memory_budget : int or str, optional
-        Bytes, or a text such as "4GB"; half of the free memory by default.
+    %(n_features_to_select)s
+    %(lambda1)s
+    %(lambda_scale)s
+    %(target)s
+    %(standardize)s
+    %(ranking)s
+    %(max_iter)s
+    %(tol)s
+    %(n_jobs)s
+    %(memory_budget)s
 
     Attributes
     ----------
-    scores_, ranking_, support_ : ndarray of shape (n_features,)
-        Larger scores are better; rank 1 is the best; the mask of the selected features.
-    coef_ : ndarray of shape (n_targets, n_features)
-        Coefficients of the last fit, on standardised features; zero for features that had left by then.
-    classes_ : ndarray
-        The classes in the order of the rows of ``coef_`` (with two classes there is one row, for the second);
-        only where y was made one-hot.
-    n_iter_, converged_, certificate_, objective_path_
-        Iterations of all fits; whether the first and the last converged, and how far they are from the
-        optimality conditions; the objective along the fit on all features.
+    %(attributes)s
+
+    See Also
+    --------
+    FusedLasso : Neighbouring features get similar coefficients.
+    GroupLasso : Groups of features are needed together.
+    InFusedLasso : Fusion, and the structural information of pairs.
 
     References
     ----------
@@ -91,3 +83,7 @@ class Lasso(LinearSelector):
         self.tol = tol
         self.n_jobs = n_jobs
         self.memory_budget = memory_budget
+
+    def _compose(self, data: TrainingData) -> Composition:
+        model = SparseModel(data.F, data.Y, self.max_iter, self.tol)
+        return Composition(model, Lambdas(self.lambda1, 0.0, self.lambda_scale == "relative"))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from infused._typing import Array, Floats, Ints
-from infused.penalties.fusion import FusedChain, chain_edges, incidence
-from infused.penalties.quadratic import Quadratic, Structural
+from infused.penalties.fusion import FusedChain, chain_edges, incidence, no_edges
+from infused.penalties.quadratic import Quadratic, Ridge, Structural
 from infused.penalties.rows import GroupNorms, RowGroups
 from infused.solvers.coordinate_descent import coordinate_descent
 from infused.solvers.least_squares import LeastSquares, hessian_is_worth_forming
@@ -22,6 +22,7 @@ __all__ = ["Fit", "SparseModel"]
 
 NEGLIGIBLE = 1e-4  # a row shorter than this share of the longest is zero, as far as a solver can tell
 EPOCHS_PER_ITERATION = 10  # coordinate descent and proximal gradients take more, and cheaper, iterations
+NO_QUADRATIC = Ridge(0.0)
 WIDE = 10  # this many features to a sample
 
 
@@ -55,12 +56,12 @@ class SparseModel:
 
     X: Floats
     Y: Floats
-    quadratic: Quadratic
-    edges: Ints | None
-    solver: str
     max_iter: int
     tol: float
+    quadratic: Quadratic = NO_QUADRATIC
+    edges: Ints | None = field(default_factory=no_edges)
     groups: Array | None = None
+    solver: str = "auto"
 
     @property
     def n_features(self) -> int:

@@ -48,6 +48,15 @@ class Ranked:
     n_iter: int
 
 
+def rank(model: SparseModel, lambdas: Lambdas, ranking: str, k: int | None) -> Ranked:
+    """Rank by the rule that was asked for; without a number of features, by one fit."""
+    if k is None or ranking == "coefficient":
+        return rank_by_coefficient(model, lambdas)
+    if ranking == "path":
+        return rank_by_path(model, lambdas)
+    return rank_recursively(model, lambdas, k)
+
+
 def rank_by_coefficient(model: SparseModel, lambdas: Lambdas, stop_early: bool = True) -> Ranked:
     """One fit; features by the length of their row, those at zero by their correlation with the residual."""
     fit = model.fit(*lambdas.scaled_to(model), stop_early=stop_early)

@@ -7,12 +7,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from infused._typing import Floats
-from infused.penalties.quadratic import Decorrelation, Quadratic
-from infused.selectors.linear import WEIGHT, LinearSelector
+from infused.penalties.quadratic import Decorrelation
+from infused.selectors.base import WEIGHT
+from infused.selectors.docs import LINEAR, documented
+from infused.selectors.inputs import TrainingData, quadratic_weight
+from infused.selectors.linear import Composition, LinearSelector
+from infused.selectors.model import SparseModel
+from infused.selectors.ranking import Lambdas
 
 __all__ = ["ULasso"]
 
 
+@documented(LINEAR)
 class ULasso(LinearSelector):
     r"""The uncorrelated lasso: correlated features are not selected together.
 
@@ -26,11 +32,27 @@ class ULasso(LinearSelector):
 
     Parameters
     ----------
-    lambda1, lambda2 : float
-        Weights of sparsity and of decorrelation. A relative lambda2 is a fraction of the mean squared length
-        of a feature.
-    n_features_to_select, lambda_scale, target, standardize, ranking, max_iter, tol, n_jobs, memory_budget
-        As in :class:`Lasso`, and so are the attributes.
+    %(n_features_to_select)s
+    %(lambda1)s
+    lambda2 : float, default=0.01
+        Weight of decorrelation; a relative one is a fraction of the mean squared length of a feature.
+    %(lambda_scale)s
+    %(target)s
+    %(standardize)s
+    %(ranking)s
+    %(max_iter)s
+    %(tol)s
+    %(n_jobs)s
+    %(memory_budget)s
+
+    Attributes
+    ----------
+    %(attributes)s
+
+    See Also
+    --------
+    Lasso : This selector where ``lambda2=0``.
+    MRMR : Penalises redundancy that need not be linear.
 
     References
     ----------
@@ -77,8 +99,15 @@ class ULasso(LinearSelector):
         self.n_jobs = n_jobs
         self.memory_budget = memory_budget
 
-    def _quadratic(self, F: Floats) -> Quadratic:
-        centred = F if self.standardize else F - F.mean(axis=0)
-        length = np.linalg.norm(centred, axis=0)
-        unit = F if self.standardize else centred / np.where(length > 0, length, 1.0)
-        return Decorrelation(unit, self._weight(self.lambda2, F))
+    def _compose(self, data: TrainingData) -> Composition:
+        relative = self.lambda_scale == "relative"
+        unit = data.F if self.standardize else _centred_to_length_one(data.F)
+        term = Decorrelation(unit, quadratic_weight(self.lambda2, data.F, relative))
+        model = SparseModel(data.F, data.Y, self.max_iter, self.tol, quadratic=term)
+        return Composition(model, Lambdas(self.lambda1, 0.0, relative))
+
+
+def _centred_to_length_one(F: Floats) -> Floats:
+    centred = F - F.mean(axis=0)
+    length = np.linalg.norm(centred, axis=0)
+    return np.asarray(centred / np.where(length > 0, length, 1.0))

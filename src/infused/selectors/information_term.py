@@ -1,0 +1,138 @@
+r"""The term :math:`-\lambda_3\,\mathrm{tr}\,B'UB` of a model: its two formulations, its limit and its memory.
+
+As published it makes the objective unbounded below beyond a limit of :math:`\lambda_3`, which is zero where
+there are more features than samples. Convexified it is
+:math:`\lambda_3\,\mathrm{tr}\,B'(I - (U - \bar U)/c)B`, with c the largest eigenvalue of :math:`U - \bar U`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils._param_validation import StrOptions
+
+from infused._runtime.memory import require
+from infused._typing import Floats, Ints
+from infused.exceptions import ScreeningWarning, UnboundedObjectiveError, UnboundedObjectiveWarning
+from infused.penalties.quadratic import Quadratic, Ridge, Structural, Sum
+from infused.selectors.base import WEIGHT
+from infused.selectors.inputs import quadratic_weight
+from infused.selectors.model import SparseModel
+from infused.selectors.ranking import Lambdas, next_size, rank_recursively
+from infused.solvers.limits import largest_lambda3
+
+__all__ = ["CONSTRAINTS", "InformationTerm", "WithInformation", "screened"]
+
+#: What the parameters of the term may be, for scikit-learn's validation.
+CONSTRAINTS: dict[str, list[Any]] = {
+    "lambda3": WEIGHT,
+    "formulation": [StrOptions({"stable", "paper"})],
+    "unbounded": [StrOptions({"raise", "iterate"})],
+}
+
+
+@dataclass(frozen=True)
+class WithInformation:
+    """A model with its information term."""
+
+    model: SparseModel
+    limit: float | None = None
+    """The largest lambda3 for which the published objective has a minimum."""
+    unbounded: bool = False
+    """Whether it has none, and Algorithm 1 is to run regardless."""
+
+
+@dataclass(frozen=True)
+class InformationTerm:
+    """The term of one estimator; U is formed when it is needed, for the features that are left by then."""
+
+    U: Callable[[Ints], Floats]
+    """Information of the pairs of some features."""
+    lambda3: float
+    relative: bool
+    formulation: str
+    unbounded: str
+    ridge: float = 0.0
+    """lambda2 of a ridge that is part of the model."""
+
+    @property
+    def published(self) -> bool:
+        """Whether the term is the printed one."""
+        return self.formulation == "paper"
+
+    def stand_in(self, F: Floats) -> Ridge:
+        """A ridge in the place of the term, with the one that is part of the model."""
+        own = 0.0 if self.published else quadratic_weight(self.lambda3, F, self.relative)
+        return Ridge(quadratic_weight(self.ridge, F, self.relative) + own)
+
+    def added_to(self, model: SparseModel, features: Ints) -> WithInformation:
+        """The model of these features with the term instead of the ridge in its place."""
+        if self.lambda3 == 0:
+            return WithInformation(model)
+        ridge, U = quadratic_weight(self.ridge, model.X, self.relative), self.U(features)
+        limit, unbounded = None, False
+        if self.published:
+            limit = largest_lambda3(model.X, U, ridge)
+            # A relative lambda3 is a share of the limit; where that is zero, it is taken as it is.
+            share = self.relative and 0 < limit < np.inf
+            term = Structural.published(U, self.lambda3 * limit if share else self.lambda3)
+            unbounded = term.weight > limit
+            if unbounded:
+                self._complain(term.weight, limit, model.max_iter)
+        else:
+            term = self._convexified(model.X, U)
+        quadratic: Quadratic = Sum(Ridge(ridge), term) if ridge > 0 else term
+        return WithInformation(replace(model, quadratic=quadratic), limit, unbounded)
+
+    def _convexified(self, F: Floats, U: Floats) -> Structural:
+        term = Structural.convexified(U, 1.0)
+        weight = quadratic_weight(self.lambda3, F, True) if self.relative else self.lambda3 * term.top
+        return replace(term, weight=weight)
+
+    def _complain(self, lambda3: float, limit: float, max_iter: int) -> None:
+        """Refuse an objective without a minimum, or warn and go on, as ``unbounded`` says."""
+        trouble = (
+            f"The published objective has no minimum for lambda3={lambda3:.6g}: the largest admissible value "
+            f"on these data is {limit:.6g}."
+        )
+        if self.unbounded == "raise":
+            ways = "Use formulation='stable', a smaller lambda3, or unbounded='iterate'."
+            raise UnboundedObjectiveError(f"{trouble} {ways}", limit)
+        running = f"Running {max_iter} iterations of Algorithm 1 as published."
+        warnings.warn(f"{trouble} {running}", UnboundedObjectiveWarning, stacklevel=2)
+
+
+def screened(
+    model: SparseModel, lambdas: Lambdas, term: InformationTerm, ranking: str, k: int | None, budget: int
+) -> Ints:
+    """All features, or as many as U fits for, chosen by the rounds that the ranking would do anyway."""
+    n = model.n_features
+    if term.lambda3 == 0 or _bytes(n) <= budget:
+        return np.arange(n)
+    can = k is not None and not term.published and ranking == "recursive"
+    size = _size_that_fits(n, k, budget) if k is not None and can else n
+    if _bytes(size) > budget:
+        require(_bytes(size), budget, f"U of {size} features", "set n_features_to_select to a smaller number")
+    warnings.warn(
+        f"U of {n} features would not fit in the memory budget: the first rounds ran without it, "
+        f"and it entered when {size} features were left.",
+        ScreeningWarning,
+        stacklevel=2,
+    )
+    return np.flatnonzero(rank_recursively(model, lambdas, size).ranking <= size)
+
+
+def _bytes(n_features: int) -> int:
+    """U, its part for the next round, and what the solver makes of it."""
+    return 3 * 8 * n_features * n_features
+
+
+def _size_that_fits(n_features: int, k: int, budget: int) -> int:
+    """The first round of the recursive ranking for which U fits."""
+    while n_features > k and _bytes(n_features) > budget:
+        n_features = next_size(n_features, k)
+    return n_features
