@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import io, sparse
 
-NAMES = ("USPS", "PIE", "YaleB", "Lymphoma", "Leukemia", "RELATHE", "BASEHOCK", "Isolet1")
+from infused.bench import paper
+
+NAMES = paper.DATASETS
 TEXT = ("RELATHE", "BASEHOCK")  # counts, mostly zero: also worth measuring as CSR
 
 
@@ -25,6 +27,13 @@ def check_names(names: list[str]) -> list[str]:
             raise DatasetError(f"unknown data set {name!r}; choose from {', '.join(NAMES)}")
         _path(name)
     return names
+
+
+def paper_k(name: str) -> int:
+    """The number of features with which the paper's InFusedLasso is best."""
+    published = paper.published_score("infused-lasso", name)
+    assert published is not None  # its table has every data set
+    return published.k
 
 
 def load(name: str) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -2,8 +2,8 @@
 
 python -m benchmarks.document [--check]
 
-The tables come from the CSV files in benchmarks/results, and those of docs/comparison.md from the store in
-results/, which `infused benchmark` fills.
+Speed and exactness come from the CSV files in benchmarks/results, accuracy from the store in results/, which
+`infused benchmark` fills.
 
 With --check nothing is written, and the exit code is 1 when a page and the CSV files differ.
 """
@@ -140,29 +140,6 @@ def fits() -> str:
     return markdown_table(header, rows)
 
 
-def accuracy() -> str:
-    header = ["data", "k", "folds", "InFusedLasso", "ANOVA F", "random", "paper", "transforms"]
-    rows = []
-    found = _read("accuracy")
-    for ours in (row for row in found if row["method"] == "InFusedLasso"):
-        same = {row["method"]: row for row in found if row["dataset"] == ours["dataset"]}
-        scores = [_with_error(same[method]) for method in ("InFusedLasso", "ANOVA F", "random")]
-        paper = f"{float(ours['paper']):.2f}"
-        rows.append([ours["dataset"], ours["k"], ours["folds"], *scores, paper, ours["transforms"]])
-    return markdown_table(header, rows)
-
-
-def ablation() -> str:
-    header = ["data", "k", "variant", "folds", "accuracy", "difference", "same features"]
-    rows = []
-    for row in _read("ablation"):
-        difference = f"{float(row['difference']):+.2f} ± {float(row['difference_standard_error']):.2f}"
-        difference = "" if row["variant"] == "default" else difference
-        variant, overlap = row["variant"], f"{float(row['overlap']):.1%}"
-        rows.append([row["dataset"], row["k"], variant, row["folds"], _with_error(row), difference, overlap])
-    return markdown_table(header, rows)
-
-
 def lasso_path() -> str:
     header = ["data", "M x N", "solver", "seconds to the gap", "times infused", "features at the end"]
     rows = []
@@ -177,14 +154,13 @@ def lasso_path() -> str:
 def selectors() -> str:
     found = _read("selectors")
     names = list(dict.fromkeys(row["dataset"] for row in found))
-    header = ["selector", *(f"{name} ({what})" for name in names for what in ("s", "%"))]
+    header = ["seconds of", *names]
     rows = []
     for method in dict.fromkeys(row["method"] for row in found):
         mine = {row["dataset"]: row for row in found if row["method"] == method}
         one = next(iter(mine.values()))
         label = method if one["package"] == "infused" else f"*{method} {one['version']}*"
-        cells = [cell for name in names for cell in (_seconds(mine[name]), _scored(mine[name]))]
-        rows.append([label, *cells])
+        rows.append([label, *(f"{mine[name]['bound']}{_short(mine[name]['seconds'])}" for name in names)])
     return markdown_table(header, rows)
 
 
@@ -214,8 +190,8 @@ def family() -> str:
 
 
 TABLES: dict[str, Callable[..., str]] = {
-    "ablation": ablation,
-    "accuracy": accuracy,
+    "ablation": store_tables.ablation,
+    "accuracy": store_tables.accuracy,
     "as_printed": store_tables.as_printed,
     "columns": columns,
     "exactness": exactness,
@@ -242,18 +218,6 @@ def _read(name: str) -> list[Row]:
 def _ratio(row: Row, peer: str) -> str:
     mark = "~" if row[f"{peer}_extrapolated"] == "True" else ""
     return f"{mark}{float(row[f'{peer}_ratio']):,.0f}x"
-
-
-def _seconds(row: Row) -> str:
-    return f"{row['bound']}{_short(row['seconds'])}"
-
-
-def _scored(row: Row) -> str:
-    return _with_error(row) if row["accuracy"] else "-"
-
-
-def _with_error(row: Row) -> str:
-    return f"{float(row['accuracy']):.2f} ± {float(row['standard_error']):.2f}"
 
 
 def _short(text: str) -> str:

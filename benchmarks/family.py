@@ -22,11 +22,10 @@ import psutil
 import sklearn
 from numpy.typing import NDArray
 
-from benchmarks.accuracy import REFERENCES, store
 from benchmarks.command import add_datasets_option, command_parser, run
-from benchmarks.datasets import NAMES, check_names, load
+from benchmarks.datasets import NAMES, check_names, load, paper_k
 from benchmarks.memory import MIB, measure_within
-from benchmarks.tables import Row, format_table, versions
+from benchmarks.tables import Row, format_table, versions, write_csv
 from benchmarks.threads import THREADS, limit_threads
 from infused import available_selectors, make_selector
 from infused.selectors.linear import LinearSelector
@@ -63,14 +62,14 @@ def main() -> int:
         if not row["passed"]:
             print(f"{row['method']} on {row['dataset']}: {row['reason']}")
     whole = set(names) == set(NAMES) and set(options.methods) == set(ids)
-    store(rows, options.output or (OUTPUT if whole else None))
+    write_csv(rows, options.output or (OUTPUT if whole else None))
     return 0 if all(row["passed"] for row in rows) else 1
 
 
 def benchmark(method: str, name: str) -> Row:
     """One selector on one data set; a failure is a row with its reason."""
     log.info("%s: %s", name, method)
-    row: Row = {"method": method, "dataset": name, "k": REFERENCES[name].k}
+    row: Row = {"method": method, "dataset": name, "k": paper_k(name)}
     try:
         measured = measure_within(LIMIT_S, prepare, timed_fit, method, name)
         row |= {
@@ -87,7 +86,7 @@ def benchmark(method: str, name: str) -> Row:
 
 
 def prepare(method: str, name: str) -> tuple[Any, ...]:
-    return method, *load(name), REFERENCES[name].k
+    return method, *load(name), paper_k(name)
 
 
 def timed_fit(method: str, X: NDArray[Any], y: Labels, k: int) -> Row:

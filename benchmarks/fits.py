@@ -28,12 +28,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import infused
-from benchmarks.accuracy import REFERENCES, store
 from benchmarks.command import add_datasets_option, command_parser, run
-from benchmarks.datasets import NAMES, check_names, load
+from benchmarks.datasets import NAMES, check_names, load, paper_k
 from benchmarks.memory import MIB, measure_in_child, measure_within
 from benchmarks.scaling import synthetic
-from benchmarks.tables import Row, format_table, versions
+from benchmarks.tables import Row, format_table, versions, write_csv
 from benchmarks.threads import THREADS, limit_threads
 from infused.information import structural
 from infused.selectors import infused_lasso
@@ -68,14 +67,14 @@ def main() -> int:
     for row in rows:
         if row["warnings"]:
             print(f"{row['dataset']} warned: {row['warnings']}")
-    store(rows, options.output or (OUTPUT if set(options.datasets) == set(NAMES) else None))
+    write_csv(rows, options.output or (OUTPUT if set(options.datasets) == set(NAMES) else None))
     return 0 if all(row["passed"] for row in rows) else 1
 
 
 def benchmark(name: str) -> Row:
     """One default fit, and mrmr_selection where it is compared."""
     X, y = load(name)
-    k = REFERENCES[name].k
+    k = paper_k(name)
     log.info("%s: InFusedLasso", name)
     row = {"dataset": name, "samples": X.shape[0], "features": X.shape[1], "k": k}
     row |= timed_fit(X, y, infused.InFusedLasso(n_features_to_select=k))

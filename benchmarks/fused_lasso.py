@@ -55,7 +55,6 @@ def main() -> int:
     rows = [row for problem in (isolet(), plateaus()) for row in benchmark(problem, options.repeats)]
     print(table(rows))
     write_csv([{**row, "threads": THREADS, **versions()} for row in rows], options.output)
-    print(f"Written to {options.output}")
     return 0
 
 

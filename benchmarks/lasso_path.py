@@ -35,10 +35,9 @@ from skglm.penalties import L1
 from skglm.solvers import AndersonCD
 from sklearn.linear_model import lasso_path
 
-from benchmarks.accuracy import store
 from benchmarks.command import add_datasets_option, command_parser, run
 from benchmarks.datasets import check_names, load
-from benchmarks.tables import Row, format_table, versions
+from benchmarks.tables import Row, format_table, versions, write_csv
 from benchmarks.threads import THREADS
 from infused import Lasso
 from infused._runtime.memory import memory_budget
@@ -105,7 +104,7 @@ def main() -> int:
     for name, (passed, words) in verdicts.items():
         print(f"{name}: {words}: {'pass' if passed else 'FAIL'}")
     whole = set(names) >= set(DATASETS)
-    store(rows, options.output or (OUTPUT if whole else None))
+    write_csv(rows, options.output or (OUTPUT if whole else None))
     return 0 if all(passed for passed, _ in verdicts.values()) else 1
 
 

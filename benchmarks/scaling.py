@@ -44,7 +44,6 @@ def main() -> int:
     rows += [columns_only(SAMPLES, HUGE, 1)] if options.huge else []
     print(table(rows))
     write_csv([{**row, "threads": THREADS, **versions()} for row in rows], options.output)
-    print(f"Written to {options.output}")
     return 0
 
 

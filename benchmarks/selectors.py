@@ -1,23 +1,19 @@
-"""The selectors of infused and of its peers in one run: seconds to select k features, and nested accuracy.
+"""The selectors of infused and of its peers in one run: seconds to select k features.
 
-python -m benchmarks.selectors [--datasets A,B] [--methods a,b] [--folds 3] [--limit 120] [--skip-accuracy]
-    [--output FILE]
+python -m benchmarks.selectors [--datasets A,B] [--methods a,b] [--limit 120] [--output FILE]
 
 On Isolet1 (k = 100), Leukemia (200) and RELATHE (200), every id of infused and every peer of
 `benchmarks/selector_peers.py`. The ids anova, mutual-info, l1-logistic and random-forest are scikit-learn's
 own functions behind the common interface, and stand for them.
 
-* Seconds: on all samples, in a process of its own, after a run on a few features that loads or compiles; the
-  best of three runs where the first takes less than 2 s. A peer that takes more than --limit seconds, or
-  after half a minute is seen to need more, is stopped: its time is projected from the share of the work that
-  it had done (marked ~) or, where it cannot tell, is at least the limit (marked >).
-* Accuracy: the protocol of `benchmarks/accuracy.py` on the first folds of ten, seed 0. Peers that take more
-  than a minute to select are left out, and the table says so.
+Everybody selects from all samples, in a process of its own, after a run on a few features that loads or
+compiles; the best of three runs counts where the first takes less than 2 s. A peer that takes more than
+--limit seconds, or after half a minute is seen to need more, is stopped: its time is projected from the share
+of the work that it had done (marked ~) or, where it cannot tell, is at least the limit (marked >).
 
-Exit code 1 when a selector of infused fails or does not select exactly k; when its MRMR is not at least 20
+Exit code 1 when a selector of infused fails or does not select exactly k, or when its MRMR is not at least 20
 times faster than those of mrmr_selection, feature-engine and scikit-lego on a data set, or one of these does
-not run; or, where all three folds are run, when none of its selectors reaches 96.2% on Isolet1 (what
-L1-logistic reached there) or 89.3% on RELATHE (celer's lasso).
+not run.
 """
 
 from __future__ import annotations
@@ -33,25 +29,21 @@ import numpy as np
 import sklearn
 from numpy.typing import NDArray
 
-from benchmarks.accuracy import REFERENCES, Fold, evaluate, folds, standard_error, store
 from benchmarks.command import add_datasets_option, command_parser, run
-from benchmarks.datasets import check_names, load
+from benchmarks.datasets import check_names, load, paper_k
 from benchmarks.family import FEW_FEATURES, FEW_TO_SELECT, default_selector, one_line
 from benchmarks.memory import measure_within
 from benchmarks.selector_peers import PEERS, Deadline, Floats, Ints, Labels, Report, TooSlowError
-from benchmarks.tables import Row, format_table, versions
+from benchmarks.tables import Row, format_table, versions, write_csv
 from benchmarks.threads import THREADS, limit_threads
 from infused import available_selectors
 
 OUTPUT = Path("benchmarks/results/selectors.csv")
 DATASETS = ("Isolet1", "Leukemia", "RELATHE")
-FOLDS = 3
 LIMIT_S = 120.0
 GRACE_S = 600.0  # on top of the limit, for those who do not report: infused, and a step of a peer
 REPEATS, REPEATED_BELOW_S = 3, 2.0
-ACCURACY_BELOW_S = 60.0
 TIMES_FASTER = 20
-TARGETS = {"Isolet1": ("L1-logistic", 96.2), "RELATHE": ("celer's lasso", 89.3)}
 log = logging.getLogger(__name__)
 
 
@@ -66,40 +58,34 @@ def main() -> int:
         metavar="a,b",
         help="ids of infused and names of peers (default: all)",
     )
-    parser.add_argument("--folds", type=int, default=FOLDS, help="the first N of ten (default: %(default)s)")
     parser.add_argument(
         "--limit", type=float, default=LIMIT_S, help="seconds for a peer (default: %(default)g)"
     )
-    parser.add_argument("--skip-accuracy", action="store_true", help="only seconds")
     parser.add_argument("--output", type=Path, help=f"CSV to write (default for a whole run: {OUTPUT})")
     options = parser.parse_args()
     if unknown := set(options.methods) - set(every):
         parser.error(f"unknown method {', '.join(sorted(unknown))}")
 
     names = check_names(options.datasets)
-    n_folds = 0 if options.skip_accuracy else options.folds
-    rows = [row for name in names for row in benchmark(name, options.methods, n_folds, options.limit)]
+    rows = [row for name in names for row in benchmark(name, options.methods, options.limit)]
     for name in names:
         print(f"\n{table([row for row in rows if row['dataset'] == name])}")
     verdicts = [verdict for name in names for verdict in judge([r for r in rows if r["dataset"] == name])]
     print()
     for passed, words in verdicts:
         print(f"{'pass' if passed else 'FAIL'}: {words}")
-    whole = set(names) >= set(DATASETS) and set(options.methods) == set(every)
-    whole = whole and n_folds == FOLDS and options.limit >= LIMIT_S
-    store(rows, options.output or (OUTPUT if whole else None))
+    whole = set(names) >= set(DATASETS) and set(options.methods) == set(every) and options.limit >= LIMIT_S
+    write_csv(rows, options.output or (OUTPUT if whole else None))
     return 0 if all(passed for passed, _ in verdicts) else 1
 
 
-def benchmark(name: str, methods: list[str], n_folds: int, limit: float) -> list[Row]:
+def benchmark(name: str, methods: list[str], limit: float) -> list[Row]:
     """One row for each selector."""
     rows = {method: timing(name, method, limit) for method in methods}
     ours = rows.get("mrmr", {}).get("seconds")
     for method, row in rows.items():
         if ours and method in PEERS and PEERS[method].is_mrmr and "seconds" in row:
             row["times_our_mrmr"] = row["seconds"] / ours
-    if n_folds:
-        add_accuracy(name, n_folds, rows)
     common = {"threads": THREADS, "sklearn_version": sklearn.__version__, **versions()}
     return [{**row, **common} for row in rows.values()]
 
@@ -110,7 +96,7 @@ def timing(name: str, method: str, limit: float) -> Row:
     peer = PEERS.get(method)
     row: Row = {
         "dataset": name,
-        "k": REFERENCES[name].k,
+        "k": paper_k(name),
         "method": method,
         "package": peer.package if peer else "infused",
         "version": peer.version if peer else versions()["infused_version"],
@@ -126,7 +112,7 @@ def timing(name: str, method: str, limit: float) -> Row:
 
 def prepare(name: str, method: str, limit: float) -> tuple[Any, ...]:
     X, y = load(name)
-    return X.astype(np.float64), y, REFERENCES[name].k, method, limit
+    return X.astype(np.float64), y, paper_k(name), method, limit
 
 
 def time_selection(X: Floats, y: Labels, k: int, method: str, limit: float) -> Row:
@@ -167,43 +153,6 @@ def no_report(_: float) -> None:
     """For runs that nobody stops."""
 
 
-def add_accuracy(name: str, n_folds: int, rows: dict[str, Row]) -> None:
-    """Nested accuracy of every selector that is fast enough."""
-    X, y = load(name)
-    methods = [method for method, row in rows.items() if _can_be_evaluated(row)]
-    found: dict[str, list[float]] = {method: [] for method in methods}
-    for fold in folds(X.astype(np.float64), y, n_folds, REFERENCES[name].k):
-        for method in methods:
-            log.info("%s: fold %d of %d: %s", name, fold.number + 1, n_folds, method)
-            try:
-                found[method].append(accuracy(fold, method, REFERENCES[name].k))
-            except Exception as error:
-                rows[method].setdefault("reason", f"fold {fold.number + 1}: {one_line(error)}")
-    for method, values in found.items():
-        if len(values) == n_folds:
-            rows[method] |= {
-                "folds": n_folds,
-                "accuracy": float(np.mean(values)),
-                "standard_error": standard_error(np.array(values)),
-            }
-
-
-def accuracy(fold: Fold, method: str, k: int) -> float:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # counted when seconds were
-        return evaluate(fold, lambda part, k: select(method, part.X, part.y, k, no_report), k).accuracy
-
-
-def _can_be_evaluated(row: Row) -> bool:
-    """A selector that failed or takes minutes is not: the reason goes into the table."""
-    if "reason" in row:
-        return False
-    if row["package"] != "infused" and (row["bound"] or row["seconds"] > ACCURACY_BELOW_S):
-        row["reason"] = f"no accuracy: {row['bound']}{row['seconds']:,.0f} s a fit"
-        return False
-    return True
-
-
 def judge(rows: list[Row]) -> list[tuple[bool, str]]:
     """What one data set says about the claims."""
     name, k = rows[0]["dataset"], rows[0]["k"]
@@ -218,18 +167,7 @@ def judge(rows: list[Row]) -> list[tuple[bool, str]]:
             verdicts.append(
                 (known and times >= TIMES_FASTER, f"{name}: MRMR against {row['method']}: {words}")
             )
-    if name in TARGETS and any(row.get("folds", 0) >= FOLDS for row in ours):
-        verdicts.append(reaching(name, ours))
     return verdicts
-
-
-def reaching(name: str, ours: list[Row]) -> tuple[bool, str]:
-    """Which selectors of infused reach the accuracy that is to be held."""
-    whose, target = TARGETS[name]
-    good = [row for row in ours if round(row.get("accuracy", 0.0), 1) >= target]
-    good.sort(key=lambda row: -row["accuracy"])
-    words = ", ".join(f"{row['method']} {row['accuracy']:.1f}" for row in good)
-    return bool(good), f"{name}: {target} of {whose} is reached by {words or 'none of infused'}"
 
 
 def _but(names: list[str]) -> str:
@@ -238,7 +176,7 @@ def _but(names: list[str]) -> str:
 
 def table(rows: list[Row]) -> str:
     first = f"{rows[0]['dataset']}, k = {rows[0]['k']}"
-    header = [first, "seconds", "/ our mrmr", "selected", "accuracy %", "s.e.", "note"]
+    header = [first, "seconds", "/ our mrmr", "selected", "note"]
     return format_table(header, [_cells(row) for row in rows])
 
 
@@ -251,8 +189,6 @@ def _cells(row: Row) -> list[str]:
         "-" if seconds is None else f"{mark}{seconds:,.2f}",
         "" if times is None else f"{mark}{times:,.0f}x",
         str(row.get("selected", "-")),
-        f"{row['accuracy']:.2f}" if "accuracy" in row else "-",
-        f"{row['standard_error']:.2f}" if "accuracy" in row else "-",
         "; ".join(note for note in notes if note),
     ]
 

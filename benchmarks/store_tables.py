@@ -1,4 +1,4 @@
-"""The tables of docs/comparison.md, from the store that `infused benchmark` fills."""
+"""The tables of docs/comparison.md and README.md, from the store that `infused benchmark` fills."""
 
 from __future__ import annotations
 
@@ -10,14 +10,39 @@ from pandas import DataFrame
 
 from benchmarks.tables import markdown_table
 from infused.bench import Store
-from infused.bench.captions import in_order
-from infused.bench.frames import labelled, of_protocol, other_variants, plain_methods
-from infused.bench.paper import DATASETS, METHODS
+from infused.bench.ablation import ablation_table
+from infused.bench.captions import in_order, score_text
+from infused.bench.frames import labelled, of_protocol, plain_methods
+from infused.bench.paper import DATASETS, METHODS, published_score
 from infused.bench.paper_tables import datasets_table, published_accuracy_table, structural_table
 from infused.bench.standings import compare_methods
-from infused.bench.tables import accuracy_table, comparison_table, rank_table
+from infused.bench.statistics import score_summary
+from infused.bench.tables import accuracy_table, rank_table, standings_table
 
 STORE = Path("results")
+SHORT = ("infused-lasso", "lasso", "greedy-forward", "anova", "random")
+
+
+def accuracy() -> str:
+    """A few methods with the number of features that the paper's InFusedLasso has, beside its figure."""
+    summary = score_summary(plain_methods(of_protocol(stored())), "accuracy")
+    found = summary.set_index(["dataset", "label", "k"])
+    lines = []
+    for name in DATASETS:
+        published = published_score("infused-lasso", name)
+        assert published is not None  # its table has every data set
+        ours = [found.loc[name, method, published.k] for method in SHORT]
+        scores = [score_text(one["mean"], one["error"], "accuracy") for one in ours]
+        folds = str(ours[0]["n_folds"])
+        lines.append([name, str(published.k), folds, *scores, f"{published.accuracy:.2f}"])
+    return markdown_table(["data", "k", "folds", *SHORT, "published"], lines)
+
+
+def ablation() -> str:
+    """What each part of InFusedLasso is worth."""
+    table = ablation_table(stored())
+    assert table is not None  # the store has the variants
+    return table.to_markdown()
 
 
 def paper(number: str) -> str:
@@ -38,13 +63,13 @@ def ranks(which: str) -> str:
 def methods_on(name: str) -> str:
     """Every method on one data set: accuracy, k, stability, seconds, p."""
     rows = of_protocol(stored())
-    return comparison_table(compare_methods(plain_methods(rows[rows["dataset"] == name]))).to_markdown()
+    return standings_table(compare_methods(plain_methods(rows[rows["dataset"] == name]))).to_markdown()
 
 
 def as_printed() -> str:
     """Two methods with their defaults, and as they are printed: one real target, no rounds of ranking."""
     rows = of_protocol(stored())
-    printed = rows[rows["label"].isin(other_variants(rows))]
+    printed = rows[rows["parameters"] != "{}"]
     beside = rows["dataset"].isin(printed["dataset"]) & rows["method"].isin(printed["method"])
     return accuracy_table(rows[beside]).to_markdown()
 

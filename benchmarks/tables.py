@@ -5,8 +5,11 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from importlib.metadata import version
+from io import StringIO
 from pathlib import Path
 from typing import Any
+
+from infused._runtime.files import write_whole
 
 Row = dict[str, Any]
 
@@ -28,16 +31,17 @@ def markdown_table(header: Sequence[str], cells: Sequence[Sequence[str]]) -> str
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def write_csv(rows: Sequence[Row], path: Path) -> None:
-    """Write under a temporary name and rename, so that an old table is never half replaced."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(path.name + ".tmp")
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    with unfinished.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, columns)
-        writer.writeheader()
-        writer.writerows({name: _plain(value) for name, value in row.items()} for row in rows)
-    unfinished.replace(path)
+def write_csv(rows: Sequence[Row], path: Path | None) -> None:
+    """Write what was measured and say where; None is for a part, which must not replace a whole run."""
+    if path is None:
+        print("Not a whole run: nothing written; name a file with --output.")
+        return
+    text = StringIO(newline="")
+    writer = csv.DictWriter(text, list(dict.fromkeys(name for row in rows for name in row)))
+    writer.writeheader()
+    writer.writerows({name: _plain(value) for name, value in row.items()} for row in rows)
+    write_whole(path, text.getvalue().encode())
+    print(f"Written to {path}")
 
 
 def versions() -> Row:

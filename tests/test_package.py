@@ -9,10 +9,12 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import infused
+from tests.cli.conftest import write_data
 
 ROOT = Path(__file__).parents[1]
 HEAVY = ("numba", "pandas", "matplotlib", "plotly", "sklearn", "scipy", "numpy", "networkx", "joblib")
@@ -32,7 +34,7 @@ def test_public_names():
     assert set(infused.__all__) <= set(dir(infused))
     for name in infused.__all__:
         assert getattr(infused, name).__doc__
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+    with pytest.raises(AttributeError, match="nothing"):
         infused.nothing  # noqa: B018 - the access is the test
 
 
@@ -44,14 +46,17 @@ def test_examples_in_docstrings(name):
 
 def test_public_functions_have_examples():
     for name in infused.__all__:
-        assert ">>>" in getattr(infused, name).__doc__, name
+        public = getattr(infused, name)
+        assert isinstance(public, ModuleType) or ">>>" in public.__doc__, name
 
 
-def test_the_examples_of_the_readme_run():
+def test_the_examples_of_the_readme_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_data(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
     assert blocks
     for block in blocks:
-        python(block)
+        exec(compile(block, "README.md", "exec"), {"__name__": "__main__"})
 
 
 def test_the_benchmark_page_shows_the_measured_tables():

@@ -60,3 +60,12 @@ def with_failure(rows, method, repeat, fold, status="timeout", reason="took long
     lost[["accuracy", "balanced_accuracy", "macro_f1"]] = np.nan
     lost["selected"] = None
     return pd.concat([kept, lost.assign(status=status, reason=reason)], ignore_index=True)
+
+
+def mean_and_error(rows):
+    """The mean accuracy over folds, and its standard error by Nadeau and Bengio, written out."""
+    x, n = rows["accuracy"].to_list(), len(rows)
+    mean = sum(x) / n
+    variance = sum((one - mean) ** 2 for one in x) / (n - 1)
+    overlap = rows["n_test"].mean() / rows["n_train"].mean()
+    return mean, ((1 / n + overlap) * variance) ** 0.5

@@ -8,9 +8,10 @@ import pytest
 
 from infused import available_selectors
 from infused.bench import Store, paper
+from infused.bench.ablation import ablation_table
 from infused.bench.frames import of_protocol, plain_methods
 from infused.bench.statistics import best_scores, score_summary
-from infused.cli.app import main
+from infused.cli import main
 
 STORE = Path(__file__).parents[2] / "results"
 USUAL = {*paper.METHODS, "greedy-forward", "anova", "random"}
@@ -53,6 +54,41 @@ def test_infused_lasso_reaches_the_published_accuracy_where_the_page_says_so(row
         if 100 * ours[name] >= paper.published_score("infused-lasso", name).accuracy
     }
     assert reached >= set(paper.DATASETS) - {"Lymphoma", "Leukemia"}
+
+
+def test_what_the_readme_says_of_its_table(rows):
+    summary = score_summary(plain_methods(of_protocol(rows)), "accuracy").set_index(["dataset", "label", "k"])
+    published = {name: paper.published_score("infused-lasso", name) for name in paper.DATASETS}
+
+    def at(method, name):
+        one = summary.loc[name, method, published[name].k]
+        return 100 * one["mean"], 100 * one["error"]
+
+    for method in ("infused-lasso", "greedy-forward"):
+        reached = [name for name in paper.DATASETS if at(method, name)[0] >= published[name].accuracy]
+        assert len(reached) == 6
+    near = {
+        method: {
+            name
+            for name in paper.DATASETS
+            if abs(at(method, name)[0] - at("infused-lasso", name)[0]) < at(method, name)[1]
+        }
+        for method in ("lasso", "greedy-forward", "anova")
+    }
+    assert near["lasso"] == set(paper.DATASETS) - {"YaleB"}
+    assert {"Lymphoma", "Leukemia"} <= near["greedy-forward"]
+    assert "Leukemia" in near["anova"] and at("anova", "BASEHOCK")[0] > at("infused-lasso", "BASEHOCK")[0]
+    assert at("infused-lasso", "PIE")[0] - at("random", "PIE")[0] < 3
+
+
+def test_the_structural_term_shows_no_gain_over_a_ridge(rows):
+    """What the pages say of the ablation."""
+    found = ablation_table(rows).data.set_index(["variant", "dataset"])
+    for variant in ("infused-lasso[equal-ridge]", "infused-lasso[permuted-U]"):
+        mine = found.loc[variant]
+        assert set(mine.index) == set(paper.DATASETS)
+        assert (mine["p_holm"] > 0.05).all() and (mine["folds"] == 10).all()
+        assert (mine["shared_features"] > 0.8).all()
 
 
 def test_the_papers_tables_from_the_command_line(capsys):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from infused.bench.linear_svm import LinearSVM
-from infused.bench.methods import make_method
-from infused.bench.rows import COLUMNS
-from infused.bench.splits import folds_of, seed_for
 from scipy import sparse
 from scipy.stats import binom
 from sklearn.metrics import balanced_accuracy_score, f1_score
@@ -18,12 +16,17 @@ from sklearn.svm import SVC
 
 from infused import available_selectors, make_selector
 from infused._runtime.threads import one_blas_thread
-from infused.bench import ABLATIONS, BenchmarkError, Experiment, Method, Problem, default_ks, evaluate
-from infused.bench.models import judge_named
+from infused.bench import Experiment, Problem, default_ks, evaluate
+from infused.bench.models import LinearSVM, judge_named
 from infused.bench.protocol import split_of
+from infused.bench.store import COLUMNS
+from infused.bench.tuning import folds_of, seed_for
 from infused.data import Dataset, load_data
+from infused.exceptions import InputError
 from infused.information.sharing import sharing
 from infused.penalties.quadratic import Ridge
+from infused.selectors.method import Method, canonical_json, prepared
+from infused.selectors.registry import ABLATIONS
 from tests.bench.odd_selectors import Listening
 
 
@@ -34,12 +37,12 @@ def one_thread():
         yield
 
 
-def make_data(X, y, task="classification", name="made"):
+def make_data(X, y, kind="classes", name="made"):
     names = tuple(f"f{j}" for j in range(X.shape[1]))
-    return Dataset(name, X, y, names, "y", task, name)
+    return Dataset(name, X, y, names, "y", kind, name)
 
 
-def noise(seed, n_samples=60, n_features=300):
+def noise(seed, n_samples=60, n_features=150):
     rng = np.random.default_rng(seed)
     return make_data(rng.normal(size=(n_samples, n_features)), rng.permutation(np.arange(n_samples) % 2))
 
@@ -119,24 +122,24 @@ def test_a_selector_sees_the_training_part_alone(protocol):
         np.testing.assert_array_equal(Listening.seen, train if protocol == "nested" else np.arange(30))
 
 
-@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("kind", ["classes", "real"])
 @pytest.mark.parametrize("method", ["lasso", "mrmr"])
-def test_what_is_in_the_test_part_changes_nothing_but_scores(method, task):
+def test_what_is_in_the_test_part_changes_nothing_but_scores(method, kind):
     rng = np.random.default_rng(3)
     y = np.arange(45) % 3
     X = np.exp(rng.normal(size=(45, 12)) + y[:, None] * (np.arange(12) < 4))
-    problem, cells = cells_of(make_data(X.copy(), y if task == "classification" else y + 0.5, task), method)
+    problem, cells = cells_of(make_data(X.copy(), y if kind == "classes" else y + 0.5, kind), method)
     _, test = split_of(problem, cells[0])
     X[test] = 100 * rng.normal(size=(len(test), 12))
     y_other = problem.data.y.copy()
-    if task == "regression":  # where the folds do not depend on y
+    if kind == "real":  # where the folds do not depend on y
         y_other[test] = rng.normal(size=len(test))
-    other = Problem(make_data(X, y_other, task), problem.ks)
+    other = Problem(make_data(X, y_other, kind), problem.ks)
     np.testing.assert_array_equal(split_of(other, cells[0])[1], test)
     before, after = evaluate(problem, cells[0]), evaluate(other, cells[0])
     for name in ("transform", "tuned", "selected", "n_train", "n_test"):
         assert [row[name] for row in before] == [row[name] for row in after]
-    metric = "accuracy" if task == "classification" else "r2"
+    metric = "accuracy" if kind == "classes" else "r2"
     assert [row[metric] for row in before] != [row[metric] for row in after]
 
 
@@ -194,18 +197,18 @@ def test_random_features_differ_between_folds_and_not_between_runs():
     assert drawn == [evaluate(problem, cell, as_they_are)[-1]["selected"] for cell in cells]
 
 
-@pytest.mark.parametrize("task", ["classification", "regression"])
-def test_groups_are_never_torn_apart(task):
+@pytest.mark.parametrize("kind", ["classes", "real"])
+def test_groups_are_never_torn_apart(kind):
     rng = np.random.default_rng(0)
     groups = rng.permutation(np.repeat(np.arange(15), 4))
-    y = rng.permutation(np.arange(60) % 3) if task == "classification" else rng.normal(size=60)
-    data = make_data(rng.normal(size=(60, 6)), y, task)
+    y = rng.permutation(np.arange(60) % 3) if kind == "classes" else rng.normal(size=60)
+    data = make_data(rng.normal(size=(60, 6)), y, kind)
     problem, cells = cells_of(data, groups=groups)
     for cell in cells:
         train, test = split_of(problem, cell)
         assert not set(groups[train]) & set(groups[test])
         assert evaluate(problem, cell, as_they_are)[0]["status"] == "ok"
-        for inner, held_out in folds_of(y[train], task, 3, 0, groups[train]):
+        for inner, held_out in folds_of(y[train], kind, 3, 0, groups[train]):
             assert not set(groups[train][inner]) & set(groups[train][held_out])
     assert problem.fingerprint != Problem(data, (2, 4)).fingerprint
     assert cells[0].key != cells_of(data)[1][0].key
@@ -220,6 +223,24 @@ def test_a_real_target_gives_r2_even_when_it_is_whole():
         assert all(row["accuracy"] is None and row["r2"] > 0.25 for row in rows)
         assert rows[0]["classifier"] == "ridge" and rows[0]["C"] is None
         assert '"alpha"' in rows[0]["tuned"]
+
+
+def test_selectors_that_ask_y_for_its_kind_are_shown_no_whole_numbers_for_a_real_target():
+    data = make_data(np.random.default_rng(0).normal(size=(30, 4)), np.arange(30.0), "real")
+    problem, cells = cells_of(data, "tests.bench.odd_selectors.Listening", (2,))
+    evaluate(problem, cells[0])
+    train, _ = split_of(problem, cells[0])
+    np.testing.assert_array_equal(Listening.target, train + 0.5)
+
+
+def test_pixels_are_fused_along_the_picture_whose_rows_they_list():
+    rng = np.random.default_rng(0)
+    shape = {"grid_shape": (2, 3), "grid_order": "columns"}
+    data = replace(make_data(rng.normal(size=(30, 6)), np.arange(30) % 2), **shape)
+    method = Method("infused-lasso", {"fusion": "grid"})
+    cell = Experiment((Problem(data, (2,)),), (method,), folds=3).cells()[0]
+    assert cell.selector.parameters == {"fusion": "grid", "grid_shape": [3, 2]}
+    assert evaluate(Problem(data, (2,)), cell)[0]["status"] == "ok"
 
 
 @pytest.mark.parametrize("classifier", ["svm", "logistic", "knn", "random-forest", "sklearn.svm.LinearSVC"])
@@ -268,11 +289,16 @@ def test_balanced_accuracy_is_over_the_classes_of_the_test_part():
 
 def test_ablations_change_the_structural_term_or_one_parameter():
     data = load_data("wine")
-    full = make_method(Method("infused-lasso"), 5)
-    variants = {name: make_method(Method(name), 5) for name in ABLATIONS}
-    term = full._whole_model(data.X, data.y).quadratic
-    ridge = variants["infused-lasso[equal-ridge]"]._whole_model(data.X, data.y).quadratic
-    permuted = variants["infused-lasso[permuted-U]"]._whole_model(data.X, data.y).quadratic
+
+    def quadratic(selector):
+        composed = selector._compose(selector._training_data(data.X, data.y))
+        return composed.information.added_to(composed.model, np.arange(data.n_features)).model.quadratic
+
+    full = prepared(Method("infused-lasso"), 5, data.kind)
+    variants = {name: prepared(Method(name), 5, data.kind) for name in ABLATIONS}
+    term = quadratic(full)
+    ridge = quadratic(variants["infused-lasso[equal-ridge]"])
+    permuted = quadratic(variants["infused-lasso[permuted-U]"])
     assert isinstance(ridge, Ridge) and ridge.weight == term.weight
     assert not np.allclose(permuted.U, term.U)
     np.testing.assert_allclose(np.linalg.eigvalsh(permuted.U), np.linalg.eigvalsh(term.U), atol=1e-12)
@@ -305,18 +331,19 @@ WINE = Problem(load_data("wine"), (2, 4))
         ({"problems": (WINE, WINE)}, "data set wine is there twice"),
         ({"methods": (Method("lasso"), Method("lasso"))}, "method lasso is there twice"),
         ({"methods": (Method("laso"),)}, "did you mean 'lasso'"),
-        ({"methods": (Method.of("lasso", {"lambda9": 1}),)}, "lambda9"),
+        ({"methods": (Method("lasso", {"lambda9": 1}),)}, "lambda9"),
         ({"methods": (Method("no.such.Thing"),)}, "'no.such.Thing' cannot be imported"),
-        ({"problems": (Problem(WINE.data, (2, 14)),)}, "k = 14 is more than the 13 features of wine"),
-        ({"problems": (Problem(WINE.data, ()),)}, "k must be"),
+        ({"problems": (Problem(WINE.data, (2, 14)),)}, "k=14 is more than the 13 features of wine"),
+        ({"problems": (Problem(WINE.data, ()),)}, r"k=\[\]: give whole numbers"),
         ({"problems": (Problem(WINE.data, (4, 2)),)}, "must increase"),
-        ({"folds": 1}, "--folds 1"),
-        ({"folds": 100}, "--folds 100 is more than the 71 samples in its largest class of wine"),
-        ({"repeats": 0}, "--repeats 0"),
-        ({"seed": -1}, "--seed -1"),
-        ({"protocol": "loose"}, "'loose' is not one of nested, leaky"),
-        ({"classifier": "swm"}, "no model 'swm' for classification"),
+        ({"folds": 1}, "folds=1: give"),
+        ({"folds": 100}, "folds=100 is more than the 71 samples in its largest class of wine"),
+        ({"repeats": 0}, "repeats=0: give"),
+        ({"seed": -1}, "seed=-1: give"),
+        ({"protocol": "loose"}, "protocol='loose' is not known; there are nested, leaky"),
+        ({"classifier": "swm"}, "classifier='swm' is no classifier that is known; did you mean 'svm'"),
         ({"problems": (Problem(WINE.data, (2,), np.zeros(3)),)}, "178 samples, but groups of 3"),
+        ({"problems": (Problem(replace(WINE.data, y=WINE.data.X, kind="real"), (2,)),)}, "has 13 targets"),
         ({"problems": (Problem(WINE.data, (2,), np.zeros(178)),)}, "more than the 1 groups"),
         (
             {"problems": (Problem(load_data("diabetes"), (2,)),), "methods": (Method("l1-logistic"),)},
@@ -325,27 +352,26 @@ WINE = Problem(load_data("wine"), (2, 4))
     ],
 )
 def test_impossible_experiments_are_refused(options, words):
-    with pytest.raises(BenchmarkError, match=words):
+    with pytest.raises(InputError, match=words):
         Experiment(**{"problems": (WINE,), "methods": (Method("lasso"),), "folds": 5, **options})
 
 
 @pytest.mark.parametrize(("name", "words"), [("Tied", "puts 13 features first"), ("Unranked", "no ranking_")])
 def test_a_selector_must_tell_the_best_k(name, words):
     problem, cells = cells_of(WINE.data, f"tests.bench.odd_selectors:{name}")
-    with pytest.raises(BenchmarkError, match=words):
+    with pytest.raises(InputError, match=words):
         evaluate(problem, cells[0])
 
 
 def test_parameters_make_a_method_of_their_own():
-    a, b = (
-        Method.of("lasso", {"lambda1": 0.1, "ranking": "path"}),
-        Method.of("lasso", {"ranking": "path", "lambda1": 0.1}),
-    )
-    with pytest.raises(BenchmarkError, match="numbers or words"):
+    a = Method("lasso", {"lambda1": 0.1, "ranking": "path"})
+    b = Method("lasso", {"ranking": "path", "lambda1": 0.1})
+    with pytest.raises(InputError, match="numbers or words"):
         Method.parse("lasso:lambda1=1e999")
-    assert a == b and a.parameters == '{"lambda1":0.1,"ranking":"path"}'
+    assert a == b and hash(a) == hash(b)
+    assert canonical_json(b.parameters) == '{"lambda1":0.1,"ranking":"path"}'
     assert Method.parse("lasso:ranking=path:lambda1=0.1") == a == Method.parse(str(a))
-    assert Method.parse("some.module:Name:on=True") == Method("some.module:Name", '{"on":true}')
+    assert Method.parse("some.module:Name:on=True") == Method("some.module:Name", {"on": True})
     experiment = Experiment((WINE,), (Method("lasso"), a), folds=5)
     assert len({cell.key for cell in experiment.cells()}) == 10
 
@@ -387,7 +413,7 @@ def test_the_linear_svm_counts_equal_votes_as_libsvm_does():
 def test_the_penalty_is_tuned_on_a_share_of_many_samples(monkeypatch):
     seen = []
     monkeypatch.setattr("infused.bench.tuning.MOST_SAMPLES", 60)
-    monkeypatch.setattr("infused.bench.protocol.tune", lambda judge, X, y, *_: seen.append(y) or {"C": 1.0})
+    monkeypatch.setattr("infused.bench.protocol.tuned", lambda judge, X, y, *_: seen.append(y) or {"C": 1.0})
     problem, cells = cells_of(load_data("breast-cancer"))
     rows = evaluate(problem, cells[0], as_they_are)
     assert [len(y) for y in seen] == [60]
@@ -408,5 +434,5 @@ def test_methods_that_share_their_information_score_as_they_do_alone():
 
 
 def test_a_dotted_path_finds_a_model_and_tunes_its_c():
-    assert judge_named("sklearn.svm.LinearSVC", "classification").tuned == "C"
-    assert judge_named("sklearn.tree:DecisionTreeRegressor", "regression").tuned is None
+    assert judge_named("sklearn.svm.LinearSVC", "classes").tuned == "C"
+    assert judge_named("sklearn.tree:DecisionTreeRegressor", "real").tuned is None

@@ -8,26 +8,14 @@ import shlex
 import shutil
 
 import pytest
-import typer
-from infused.cli.benchmark_figures import figures
-from infused.cli.benchmark_table import table
 
-from infused.cli.compare import compare
-from infused.cli.errors import tell
-
-app = typer.Typer()
-app.command()(compare)
-app.command()(table)
-app.command()(figures)
+from infused.cli import main
 
 
-def run(*arguments):
+def run(command, *arguments):
     """The exit code of a command."""
-    given = [str(one) for one in arguments]
-    try:
-        return int(app(args=given, standalone_mode=False) or 0)
-    except Exception as error:
-        return tell(error, given)
+    words = ["compare"] if command == "compare" else ["benchmark", command]
+    return main([*words, *(str(one) for one in arguments)])
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +80,7 @@ def test_a_part_of_the_methods_is_shown_alone(compared, capsys):
 
 def test_a_method_can_have_parameters(compared, capsys):
     variant = "lasso:ranking=coefficient:lambda1=0.2"
-    command = ["compare", "wine", "--methods", f"lasso,{variant}", "-k", "2,4", "--folds", "3"]
+    command = ["compare", "wine", "--methods", f"lasso,{variant}", "-k", "2,4", "--folds", "3", "--jobs", "1"]
     assert run(*command, "--output", compared) == 0
     assert "lasso (lambda1=0.2," in capsys.readouterr().out
     lines = list(csv.DictReader((compared / "comparison.csv").open(encoding="utf-8")))
@@ -113,22 +101,25 @@ def test_a_method_can_have_parameters(compared, capsys):
     [
         (["compare", "wine", "--methods", "lasso:lambda1=-1"], "'lambda1' parameter of Lasso"),
         (["compare", "wine", "--methods", "lasso:lambda1="], "'lasso:lambda1=' is no method"),
-        (["compare", "wine", "--methods", "lasso:lamda=1"], "'lamda'"),
-        (["compare", "wine", "--methods", "lasso:n_features_to_select=3"], "-k gives it"),
+        (["compare", "wine", "--methods", "lasso:lamda=1"], "does not take --set lamda=..."),
+        (["compare", "wine", "--methods", "lasso:n_features_to_select=3"], "cannot have -k of its own"),
         (["compare", "wine", "-k", "2,x"], "give whole numbers with commas between"),
         (["compare", "wine", "-k", "0"], "give whole numbers with commas between"),
         (["compare", "wine", "-k", "99"], "99 is more than the 13 features of wine"),
         (["compare", "wine", "--timeout", "0"], "give a number of seconds above zero"),
         (["compare", "wine", "--methods", "anova,,lasso"], "has an empty entry"),
-        (["compare", "wine", "--methods", "nothing"], "There is no selector 'nothing'"),
-        (["compare", "wine", "--protocol", "none"], "--protocol 'none' is not known"),
+        (["compare", "wine", "--methods", "nothing"], "there is no selector 'nothing'"),
+        (["compare", "wine", "--protocol", "none"], "--protocol none is not known"),
+        (["compare", "wine", "--scoring", "r2"], "--scoring r2 is not known"),
         (["table", "--store", "nowhere"], "there are no results in 'nowhere'"),
-        (["table", "--format", "pdf"], "--format 'pdf' is not known"),
+        (["table", "--format", "pdf"], "--format pdf is not known"),
         (["table", "--protocol", "leaky"], "no rows of the leaky"),
         (["table", "--paper"], "no rows of the paper's data sets"),
-        (["table", "--dataset", "iris"], "--dataset 'iris' is not known"),
-        (["table", "--dataset", "wine", "--paper"], "give one of them"),
-        (["figures", "--methods", "mrmr"], "--methods 'mrmr'"),
+        (["table", "--dataset", "iris"], "--dataset iris is not known"),
+        (["table", "--protocol", "loose"], "--protocol loose is not known"),
+        (["table", "--dataset", "wine", "--paper"], "--paper and --dataset ask for different tables"),
+        (["table", "--ablation"], "run infused benchmark --ablate first"),
+        (["figures", "--methods", "mrmr"], "--methods mrmr is not known"),
     ],
 )
 def test_bad_commands_say_what_to_change(store, capsys, arguments, words):

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from infused.bench.rows import COLUMNS, arrow_schema, cell_rows, failed_rows
 from pyarrow import parquet
 
+from infused._runtime import files
 from infused.bench import Cell, Store, StoreError
-from infused.bench import store as store_module
+from infused.bench.store import COLUMNS, arrow_schema, cell_rows, failed_rows
 
 CELL = Cell("wine", "d" * 64, "lasso", "{}", "nested", "svm", (2, 4), 5, 0, 0, 0)
 
@@ -67,7 +67,7 @@ def test_compacting_changes_no_row(tmp_path):
     assert store.table().equals(before) and not list((tmp_path / "cells").iterdir())
     alone = tmp_path / "alone"
     alone.mkdir()
-    store.results.rename(alone / "results.parquet")
+    store.compacted.rename(alone / "results.parquet")
     assert Store(alone).table().equals(before)
     # A cell that is written again counts more than the compact form, then and after the next compaction.
     Store(alone).write(rows_of(cells[3], 0.99))
@@ -82,7 +82,7 @@ def test_a_kill_between_the_steps_of_compacting_loses_and_doubles_nothing(tmp_pa
     with pytest.raises(KeyboardInterrupt):
         store.compact()
     monkeypatch.undo()
-    assert store.results.exists() and len(list((tmp_path / "cells").iterdir())) == 6
+    assert store.compacted.exists() and len(list((tmp_path / "cells").iterdir())) == 6
     assert store.table().equals(before)
     assert store.compact() == 12 and store.table().equals(before)
 
@@ -125,7 +125,7 @@ def test_leftovers_of_a_killed_process_are_swept_once_they_are_old(tmp_path, mon
     assert len(store.frame()) == 12
     store.compact()
     assert left.exists()  # another process may be writing it
-    monkeypatch.setattr(store_module, "STALE_S", -1.0)
+    monkeypatch.setattr(files, "STALE_S", -1.0)
     store.compact()
     assert not left.exists() and len(store.frame()) == 12
 

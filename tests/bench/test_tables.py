@@ -9,17 +9,17 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from infused.bench.ablation_table import ablation_table
 
 from infused.bench import paper
+from infused.bench.ablation import ablation_table
 from infused.bench.captions import LEAKY
 from infused.bench.frames import of_protocol
 from infused.bench.paper_tables import datasets_table, published_accuracy_table, structural_table
+from infused.bench.ranks import rank_comparison
 from infused.bench.standings import compare_methods
-from infused.bench.statistics import mean_and_error
 from infused.bench.table_formats import DASH, FORMATS, Table
-from infused.bench.tables import accuracy_table, comparison_table, rank_comparison, rank_table
-from tests.bench.made_rows import METHODS, make_rows, with_failure
+from infused.bench.tables import accuracy_table, accuracy_tables, rank_table, standings_table
+from tests.bench.made_rows import METHODS, make_rows, mean_and_error, with_failure
 
 LEVELS = {method: 0.95 - 0.01 * n for n, method in enumerate(paper.METHODS)} | {"random": 0.7}
 
@@ -55,16 +55,14 @@ def test_accuracy_table_has_the_best_mean_with_its_k():
     rows = make_rows()
     table = accuracy_table(rows)
     line = next(one for one in read_csv(table) if one["method"] == "mrmr")
-    by_k = {
-        k: mean_and_error(part["accuracy"], part["n_train"], part["n_test"])
-        for k, part in rows[rows["method"] == "mrmr"].groupby("k")
-    }
-    k = max(by_k, key=lambda k: by_k[k].mean)
+    by_k = {k: mean_and_error(part) for k, part in rows[rows["method"] == "mrmr"].groupby("k")}
+    k = max(by_k, key=lambda k: by_k[k][0])
+    mean, error = by_k[k]
     assert int(line["k"]) == k
-    assert float(line["mean"]) == pytest.approx(100 * by_k[k].mean, rel=1e-5)
-    assert float(line["standard_error"]) == pytest.approx(100 * by_k[k].error, rel=1e-5)
+    assert float(line["mean"]) == pytest.approx(100 * mean, rel=1e-5)
+    assert float(line["standard_error"]) == pytest.approx(100 * error, rel=1e-5)
     assert (line["unit"], line["protocol"], line["folds"], line["failed_folds"]) == ("%", "nested", "10", "0")
-    text = f"{100 * by_k[k].mean:.1f} ± {100 * by_k[k].error:.1f} ({k})"
+    text = f"{100 * mean:.1f} ± {100 * error:.1f} ({k})"
     assert re.search(rf"\| mrmr +\| +{re.escape(text)} \|", table.to_markdown())
     assert "**89.8 ± 2.4 (20)**" in table.to_markdown(), "the best is stressed"
     assert "optimistic" in table.caption
@@ -94,7 +92,7 @@ def test_failed_cells_are_counted_and_named():
     assert table.cells.set_index("Method").loc["mrmr", "wine"].endswith("†")
     assert "Folds, over all repeats: wine 10 (mrmr 8)." in table.notes
     assert next(one for one in read_csv(table) if one["method"] == "mrmr")["failed_folds"] == "2"
-    assert note in comparison_table(compare_methods(rows)).to_markdown()
+    assert note in standings_table(compare_methods(rows)).to_markdown()
 
 
 def test_a_method_that_never_finished_still_has_its_line():
@@ -102,7 +100,7 @@ def test_a_method_that_never_finished_still_has_its_line():
     lost = rows["method"] == "anova"
     rows.loc[lost, ["status", "reason", "accuracy"]] = ["failed", "singular matrix", np.nan]
     assert accuracy_table(rows).cells.set_index("Method").loc["anova", "wine"] == f"{DASH}†"
-    line = comparison_table(compare_methods(rows)).cells.set_index("Method").loc["anova†"]
+    line = standings_table(compare_methods(rows)).cells.set_index("Method").loc["anova†"]
     assert set(line) == {DASH}
     rows["status"] = "failed"
     with pytest.raises(ValueError, match="no method finished a fold of wine"):
@@ -198,9 +196,9 @@ def test_tables_beside_the_paper_need_its_data():
         published_accuracy_table(two)
 
 
-def test_comparison_table_answers_line_by_line():
+def test_standings_table_answers_line_by_line():
     found = compare_methods(make_rows())
-    table = comparison_table(found)
+    table = standings_table(found)
     assert list(table.cells["Method"]) == ["infused-lasso", "mrmr", "anova", "random"]
     assert table.cells["p"][0] == "best"
     assert table.cells["p"][3] == "<0.001"
@@ -214,13 +212,13 @@ def test_comparison_table_answers_line_by_line():
 
 
 def test_the_leaky_protocol_has_no_stability():
-    table = comparison_table(compare_methods(make_rows(protocol="leaky")))
+    table = standings_table(compare_methods(make_rows(protocol="leaky")))
     assert set(table.cells["Stability"]) == {DASH}
     assert LEAKY in table.caption
 
 
 def test_regression_is_compared_by_r2():
-    table = comparison_table(compare_methods(make_rows(regression=True)))
+    table = standings_table(compare_methods(make_rows(regression=True)))
     assert "R²" in table.cells.columns
     assert re.fullmatch(r"0\.\d{3} ± 0\.\d{3}", table.cells["R²"][0])
     assert "R$^2$" in table.to_latex()
@@ -229,12 +227,12 @@ def test_regression_is_compared_by_r2():
 def test_one_method_alone_is_the_best():
     found = compare_methods(make_rows(methods={"anova": 0.8}))
     assert (found.beaten, found.undecided) == ([], [])
-    assert comparison_table(found).cells["p"].tolist() == ["best"]
+    assert standings_table(found).cells["p"].tolist() == ["best"]
 
 
 def test_one_fold_gives_means_and_no_more():
     found = compare_methods(make_rows().query("repeat == 0 and fold == 0"))
-    cells = comparison_table(found).cells
+    cells = standings_table(found).cells
     assert set(cells["p"]) == {"best", DASH}
     assert set(cells["Stability"]) == {DASH}
     assert not cells["Accuracy (%)"].str.contains("±").any()
@@ -254,6 +252,13 @@ def test_ranks_take_accuracy_and_r2_together():
     rows = pd.concat([make_rows(("wine", "digits")), make_rows(("diabetes",), regression=True)])
     assert rank_comparison(rows).datasets == ("diabetes", "digits", "wine")
     assert rank_comparison(rows).mean_ranks == (1.0, 2.0, 3.0, 4.0)
+
+
+def test_accuracy_and_r2_have_tables_of_their_own():
+    rows = pd.concat([make_rows(("wine", "digits")), make_rows(("diabetes",), regression=True)])
+    columns = [list(table.cells.columns[1:]) for table in accuracy_tables(rows)]
+    assert columns == [["digits", "wine"], ["diabetes"]]
+    assert "R²" in accuracy_tables(rows)[1].caption
 
 
 def test_letters_join_methods_that_ranks_cannot_tell_apart(paper_rows):
@@ -284,6 +289,16 @@ def test_variants_are_set_against_the_whole():
     for variant in ("infused-lasso[labels]", "infused-lasso[no-fusion]"):
         expected = 100 * (usps[whole == variant] - usps[whole == "infused-lasso"]).mean()
         assert float(lines[variant, "USPS"]["difference"]) == pytest.approx(expected, rel=1e-4)
+    rankings = rows[(rows["dataset"] == "USPS") & rows["selected"].notna()]
+    whole, other = (
+        [set(one[:k]) for one in rankings.loc[rankings["method"] == name, "selected"]]
+        for name in ("infused-lasso", "infused-lasso[labels]")
+    )
+    shared = np.mean([len(a & b) / k for a, b in zip(whole, other, strict=True)])
+    line = lines["infused-lasso[labels]", "USPS"]
+    assert float(line["shared_features"]) == pytest.approx(shared, rel=1e-4)
+    difference = float(line["difference"])
+    assert cells.loc["infused-lasso[labels]", "USPS"] == f"{difference:+.1f} (p <0.001, {shared:.0%})"
     assert float(lines["infused-lasso[labels]", "USPS"]["p_holm"]) < 0.05
     assert float(lines["infused-lasso[no-fusion]", "USPS"]["p_holm"]) > 0.05
     assert ablation_table(make_rows()) is None
@@ -324,7 +339,7 @@ def test_csv_quotes_what_it_must():
 def test_formats_by_name():
     table = accuracy_table(make_rows())
     assert [table.to(one) for one in FORMATS] == [table.to_markdown(), table.to_csv(), table.to_latex()]
-    with pytest.raises(ValueError, match="no format 'pdf': there are markdown, csv, latex"):
+    with pytest.raises(ValueError, match="format='pdf' is not known; there are markdown, csv, latex"):
         table.to("pdf")
 
 

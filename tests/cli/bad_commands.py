@@ -139,8 +139,14 @@ CASES = {
         command("select", "diabetes", "-m", "l1-logistic"),
         ["l1-logistic needs classes", "lasso"],
     ),
-    "two targets for mrmr": (with_targets("select", "two.npz", "-m", "mrmr"), ["MRMR takes one target", "2"]),
-    "two targets for anova": (with_targets("select", "two.npz", "-m", "anova"), ["1d array", "(20, 2)"]),
+    "two targets for mrmr": (
+        with_targets("select", "two.npz", "-m", "mrmr"),
+        ["mrmr takes one target", "2 columns"],
+    ),
+    "two targets for anova": (
+        with_targets("select", "two.npz", "-m", "anova"),
+        ["anova takes one target", "2 columns"],
+    ),
     "no threads": (command("select", "wine", "--jobs", "0"), ["--jobs 0", "-1"]),
     "seed < 0": (command("select", "wine", "--seed", "-1"), ["--seed"]),
     "seed is no number": (command("select", "wine", "--seed", "today"), ["--seed"]),

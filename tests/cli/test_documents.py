@@ -9,6 +9,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from infused import __version__, available_selectors
 from infused.cli.app import app, benchmarks
 from infused.data import available_datasets
@@ -72,16 +74,21 @@ def test_all_methods_are_listed(infused):
     done = infused("methods")
     listed = {line.split(" ")[0] for line in done.out.splitlines()}
     assert set(available_selectors()) <= listed
-    assert "scheme=difference" in done.out and "Peng, Long, Ding 2005" in done.out
+    assert "Peng, Long, Ding 2005" in done.out
     row = next(line for line in done.out.splitlines() if line.startswith("l1-logistic"))
     assert "no" in row.split()
 
 
-def test_one_method(infused):
-    done = infused("methods", "infused-lasso")
-    rows = [line.split() for line in done.out.splitlines()]
-    assert ["lambda2", "0.005", "--lambda2"] in rows
-    assert ["tol", "0.0001", "--set", "tol=..."] in rows
+@pytest.mark.parametrize(
+    ("method", "rows"),
+    [
+        ("infused-lasso", [["lambda2", "0.005", "--lambda2"], ["tol", "0.0001", "--set", "tol=..."]]),
+        ("mrmr", [["scheme", "difference", "--set", "scheme=..."]]),
+    ],
+)
+def test_one_method(infused, method, rows):
+    shown = [line.split() for line in infused("methods", method).out.splitlines()]
+    assert all(row in shown for row in rows)
 
 
 def test_all_data_are_listed(infused, monkeypatch, tmp_path):
@@ -102,20 +109,19 @@ def seconds(*arguments):
 
 
 def test_help_is_quick():
-    """In turn and the best of three, so that what else the machine does matters little."""
-    turns = [(seconds("-m", "infused", "--help"), seconds("-c", "import sklearn")) for _ in range(3)]
-    ours, sklearn = (min(times) for times in zip(*turns, strict=True))
-    assert ours < 0.4 * sklearn + 0.3
+    """In one turn of three, as the machine may have other things to do."""
+    for _ in range(3):
+        ours, sklearn = seconds("-m", "infused", "--help"), seconds("-c", "import sklearn")
+        if ours < 0.4 * sklearn + 0.3:
+            return
+    pytest.fail(f"infused --help takes {ours:.2f} s, and import sklearn {sklearn:.2f} s")
 
 
-def test_help_loads_nothing_that_computes():
-    code = "import sys, infused.cli.app; print(*{name.split('.')[0] for name in sys.modules})"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert not set(HEAVY) & set(loaded.split())
-
-
-def test_the_list_of_methods_compiles_nothing():
-    code = "import sys; from infused.cli import main; main(['methods']); print('loaded', *sys.modules)"
+@pytest.mark.parametrize("command", ["--help", "methods"])
+def test_nothing_that_computes_is_loaded(command):
+    """scikit-learn is heavy for more than itself: it loads pandas, where that is installed."""
+    code = f"import sys; from infused.cli import main; main([{command!r}]); print('loaded', *sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.split(".")[0] for name in done.stdout.rpartition("loaded")[2].split()}
-    assert not {"numba", "pandas", "pyarrow", "matplotlib"} & loaded
+    assert "typer" in loaded
+    assert not set(HEAVY) & loaded

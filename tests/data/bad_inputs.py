@@ -30,14 +30,13 @@ def text(content, name="t.csv", encoding="utf-8", **options):
     return build
 
 
-def columns(name="t.parquet", **options):
+def columns(table):
     """A case whose file is a data frame with these columns beside a good target."""
 
     def build(folder: Path):
-        table = options.pop("table")
-        kind = table.pop("kind", ["x", "y"] * (len(next(iter(table.values()))) // 2))
-        pd.DataFrame({**table, "kind": kind}).to_parquet(folder / name)
-        return folder / name, {"target": "kind", **options}
+        kind = ["x", "y"] * (len(next(iter(table.values()))) // 2)
+        pd.DataFrame({"kind": kind, **table}).to_parquet(folder / "t.parquet")
+        return folder / "t.parquet", {"target": "kind"}
 
     return build
 
@@ -269,13 +268,13 @@ CASES = {
     ),
     "dates": (text("when,b,kind\n2020-01-01,2,x\n2020-01-02,5,y\n"), ["'when'", "dates", "drop=['when']"]),
     "times of parquet": (
-        columns(table={"when": pd.to_datetime(["2020", "2021"]), "b": [1.5, 2]}),
+        columns({"when": pd.to_datetime(["2020", "2021"]), "b": [1.5, 2]}),
         ["'when'", "drop=['when']"],
     ),
-    "lists": (columns(table={"l": [[1], [2, 3]], "b": [1.5, 2]}), ["'l'", "lists", "drop=['l']"]),
-    "bytes": (columns(table={"raw": [b"\xff", b"\xfe"], "b": [1.5, 2]}), ["'raw'", "bytes", "drop=['raw']"]),
+    "lists": (columns({"l": [[1], [2, 3]], "b": [1.5, 2]}), ["'l'", "lists", "drop=['l']"]),
+    "bytes": (columns({"raw": [b"\xff", b"\xfe"], "b": [1.5, 2]}), ["'raw'", "bytes", "drop=['raw']"]),
     "categories": (
-        columns(table={"c": pd.Categorical(["u", "v", "u", "v"]), "b": [1.5, 2, 3, 4]}),
+        columns({"c": pd.Categorical(["u", "v", "u", "v"]), "b": [1.5, 2, 3, 4]}),
         ["'c'", "one_hot=True"],
     ),
     "beyond 2^53": (text("big,kind\n9007199254740993,x\n5,y\n6,x\n"), ["'big'", "2^53", "keep=['big']"]),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
-from types import SimpleNamespace
 
 import numpy as np
 from sklearn import datasets
 from sklearn.feature_selection import SelectKBest, f_classif
 
 from infused import InFusedLasso
+from infused.data import Dataset
 from infused.record.summary import summarize
 
 IMG = "<img src=x onerror=window.__hacked=1>"
@@ -27,18 +27,10 @@ HOSTILE = (
 )
 
 
-def as_data(X, y, names=None, task="classification", **more):
-    """What ``summarize`` asks of a data set, and no more."""
-    defaults = {
-        "name": "made up",
-        "target_name": "target",
-        "source": "made-up.csv",
-        "fingerprint": "sha256:0",
-        "grid_shape": None,
-        "notes": (),
-    }
-    columns = names if names is not None else [f"x{n}" for n in range(X.shape[1])]
-    return SimpleNamespace(X=X, y=y, feature_names=columns, task=task, **(defaults | more))
+def as_data(X, y, names=None, kind="classes", name="made up", target_name="target", **more):
+    """Data as they are after reading, without the checks."""
+    columns = tuple(f"x{n}" for n in range(X.shape[1])) if names is None else tuple(names)
+    return Dataset(name, X, y, columns, target_name, kind, **more)
 
 
 @cache
@@ -61,7 +53,7 @@ def digits_data():
 def diabetes_data():
     bunch = datasets.load_diabetes()
     more = {"target_name": "progression", "name": "diabetes"}
-    return as_data(bunch.data, bunch.target, bunch.feature_names, task="regression", **more)
+    return as_data(bunch.data, bunch.target, bunch.feature_names, kind="real", **more)
 
 
 @cache

@@ -46,10 +46,14 @@ def test_noise_explains_nothing_on_average(rng, n_classes, kind):
     assert shares.mean() > 10 * abs(found.mean()), "without the correction it seems to"
 
 
+@pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("kind", ["classes", "real"])
-def test_what_is_lost_without_a_feature(kind):
-    """The ridge regression again, with one feature less each time."""
+def test_what_is_lost_without_a_feature(kind, wide):
+    """The ridge regression again, with one feature less each time; also with fewer samples than features."""
     X, y = load_wine(return_X_y=True) if kind == "classes" else load_diabetes(return_X_y=True)
+    if wide:
+        rows = np.linspace(0, len(y) - 1, 9).astype(int)
+        X, y = X[rows], y[rows]
     F, Y = StandardScaler().fit_transform(X), target_basis(y, kind)
     Y = Y - Y.mean(axis=0)
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from infused.data.treatment import Treatment
 from infused.exceptions import InfusedError
 from infused.record.schema import SCHEMA, RecordError, Request, SelectionRecord
+from infused.selectors.method import Method
+
+FIRST = Path(__file__).parent / "version-1.json"
 
 
 def changed(record, **fields):
@@ -27,7 +32,7 @@ def test_round_trip_is_exact(record):
     again = SelectionRecord.from_json(record.to_json())
     assert again == record
     assert again.to_json() == record.to_json()
-    assert json.loads(record.to_json())["schema"] == SCHEMA == "infused.selection/1"
+    assert json.loads(record.to_json())["schema"] == SCHEMA == "infused.selection/2"
 
 
 def test_numbers_keep_their_last_bit_and_their_type(record):
@@ -36,8 +41,8 @@ def test_numbers_keep_their_last_bit_and_their_type(record):
     again = SelectionRecord.from_json(replace(record, selected=(feature,)).to_json()).selected[0].coefficients
     assert [number.hex() for number in again] == [number.hex() for number in numbers]
     for asked in (5, 0.5, 1.0, "auto", None):
-        changed_request = replace(record, request=replace(record.request, n_features=asked))
-        back = SelectionRecord.from_json(changed_request.to_json()).request.n_features
+        changed_request = replace(record, request=replace(record.request, k=asked))
+        back = SelectionRecord.from_json(changed_request.to_json()).request.k
         assert (back, type(back)) == (asked, type(asked))
 
 
@@ -50,12 +55,24 @@ def test_names_of_every_kind_survive(record):
 
 
 def test_parameters_become_plain(record):
-    request = replace(
-        record.request, parameters={"grid_shape": (8, 8), "a": np.arange(2), "b": np.float64(0.5)}
-    )
-    assert request.parameters == {"grid_shape": [8, 8], "a": [0, 1], "b": 0.5}
-    assert isinstance(replace(request, parameters={"estimator": object}).parameters["estimator"], str)
+    given = {"grid_shape": (8, 8), "a": np.arange(2), "b": np.float64(0.5), "estimator": object}
+    request = replace(record.request, method=Method("lasso", given)).recorded()
+    text = request.method.parameters.pop("estimator")
+    assert isinstance(text, str)
+    assert request.method.parameters == {"grid_shape": [8, 8], "a": [0, 1], "b": 0.5}
     assert SelectionRecord.from_json(replace(record, request=request).to_json()).request == request
+
+
+def test_a_record_of_the_first_version_is_read():
+    record = SelectionRecord.from_json(FIRST.read_text(encoding="utf-8"))
+    assert record.request.treatment == Treatment(target="kind", drop=("id",), impute="median")
+    assert (record.request.method.id, record.request.k, record.request.seed) == ("infused-lasso", 2, 0)
+    assert record.request.method.parameters["lambda1"] == 0.05
+    assert [feature.name for feature in record.selected] == ["c", "a"]
+    # Alone was not corrected for chance: eta squared was 1 for c, and less for a.
+    assert record.selected[0].alone == 1.0
+    assert record.selected[1].alone == pytest.approx(1 - (1 - 0.7714285714285716) * 5 / 4)
+    assert SelectionRecord.from_json(record.to_json()) == record
 
 
 def test_what_is_not_a_number_is_never_written(record):
@@ -65,8 +82,8 @@ def test_what_is_not_a_number_is_never_written(record):
 
 
 def test_a_newer_schema_is_refused(record):
-    with pytest.raises(RecordError, match=r"newer infused \(infused.selection/2\).*upgrade") as caught:
-        SelectionRecord.from_json(changed(record, schema="infused.selection/2"))
+    with pytest.raises(RecordError, match=r"newer infused \(infused.selection/3\).*upgrade") as caught:
+        SelectionRecord.from_json(changed(record, schema="infused.selection/3"))
     assert isinstance(caught.value, InfusedError)
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from infused.selection import redundancy_groups
 from scipy import sparse
 
-from infused.record.redundancy import absolute_correlation
+from infused.record.redundancy import absolute_correlation, redundancy_groups
 
 
 def slow_groups(matrix, threshold):

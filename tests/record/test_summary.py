@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from infused.selection import SelectionRecord, redundancy_groups, summarize
 from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import (
@@ -19,7 +18,10 @@ from sklearn.feature_selection import (
 from sklearn.linear_model import LinearRegression, Ridge
 
 from infused import InFusedLasso
-from infused.record.distributions import class_distribution, explained_variance, target_scatter
+from infused.record.distributions import class_distribution, target_scatter
+from infused.record.redundancy import redundancy_groups
+from infused.record.schema import SelectionRecord
+from infused.record.summary import summarize
 from tests.record.records import as_data
 
 
@@ -36,8 +38,8 @@ def test_the_record_says_what_the_selector_found(cells, fitted_cells, record):
     assert record.features.ranks == tuple(fitted_cells.ranking_)
     assert record.data.target == "diagnosis"
     assert {one.name: one.count for one in record.data.classes} == {"benign": 357, "malignant": 212}
-    assert record.request.n_features == 8
-    assert record.request.parameters["lambda1"] == 0.05
+    assert record.request.k == 8
+    assert record.request.method.parameters["lambda1"] == 0.05
     assert record.timings == {"select": 0.25}
     assert record.standardized
     assert "Fused Lasso" in record.reference
@@ -115,19 +117,18 @@ def test_regression_has_scatters_and_the_name_of_the_target(diabetes):
     assert not record.distributions
     assert [scatter.name for scatter in record.scatters] == [feature.name for feature in record.selected]
     correlation = np.corrcoef(diabetes.X[:, record.selected[0].index], diabetes.y)[0, 1]
-    assert record.selected[0].relevance == pytest.approx(correlation**2)
+    assert record.selected[0].alone == pytest.approx(1 - (1 - correlation**2) * 441 / 440)
 
 
 def test_several_targets(diabetes):
     Y = np.column_stack([diabetes.y, np.sqrt(diabetes.y)])
-    data = as_data(diabetes.X, Y, task="regression", target_name="y")
+    data = as_data(diabetes.X, Y, kind="real", target_name="y")
     record = summarize(data, InFusedLasso(n_features_to_select=4).fit(data.X, Y))
     assert record.coefficient_names == ("y 1", "y 2")
     assert not record.scatters
-    residual = LinearRegression().fit(Y, data.X[:, record.selected[0].index])
-    assert record.selected[0].relevance == pytest.approx(
-        residual.score(Y, data.X[:, record.selected[0].index])
-    )
+    feature = data.X[:, record.selected[0].index]
+    share = LinearRegression().fit(Y, feature).score(Y, feature)
+    assert record.selected[0].alone == pytest.approx(1 - (1 - share) * 441 / 439)
 
 
 def test_pictures_carry_their_mean(digits):
@@ -178,16 +179,6 @@ def test_data_that_does_not_fit_is_refused(cells, fitted_cells, more, message):
     vars(data).update(more)
     with pytest.raises(ValueError, match=message):
         summarize(data, fitted_cells)
-
-
-def test_explained_variance_is_that_of_the_f_test(cells, rng):
-    y = rng.integers(0, 4, len(cells.y))
-    eta = explained_variance(cells.X, np.arange(30), y, classes=True)
-    F = f_classif(cells.X, y)[0]
-    np.testing.assert_allclose(eta, 3 * F / (3 * F + len(y) - 4), rtol=1e-9)
-    constant = np.ones((6, 1))
-    assert explained_variance(constant, np.array([0]), np.arange(6) % 2, classes=True) == 0
-    assert explained_variance(rng.standard_normal((6, 1)), np.array([0]), np.ones(6), classes=False) == 0
 
 
 def test_histograms_count_every_sample_once(rng):

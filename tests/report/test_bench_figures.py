@@ -8,8 +8,8 @@ import pytest
 
 from infused.bench import paper
 from infused.bench.frames import of_protocol
+from infused.bench.ranks import rank_comparison
 from infused.bench.statistics import score_summary
-from infused.bench.tables import rank_comparison
 from infused.report.plots.benchmark import (
     COLOURS,
     method_styles,

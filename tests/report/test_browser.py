@@ -24,6 +24,7 @@ SWITCHES = (
     "--no-sandbox --headless --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
 )
+BARS = "(figure) => [...document.querySelectorAll(`td.${figure} .track span`)].map((bar) => bar.offsetWidth)"
 TYPE_AND_MEASURE = """() => {
   const field = document.getElementById("search");
   return ["e", "en", "_9", "5", "_7", "1_", "zz", "9", "p", ""].map((text) => {
@@ -102,14 +103,17 @@ def test_table_and_charts_answer(open_page):
         page.get_by_role("button", name="Show all 12").click()
         assert drawn_charts(page) == shown_charts(page) == 20
 
-        explained = page.get_by_role("columnheader", name="Explained")
-        explained.get_by_role("button").click()
-        assert explained.get_attribute("aria-sort") == "descending"
-        assert numbers(page, "explained") == sorted(numbers(page, "explained"), reverse=True)
-        explained.get_by_role("button").click()
-        assert explained.get_attribute("aria-sort") == "ascending"
-        assert numbers(page, "explained") == sorted(numbers(page, "explained"))
-        assert page.locator("th[aria-sort=none]").count() == 5
+        for figure in ("alone", "unique"):
+            heading = page.get_by_role("columnheader", name=figure.capitalize())
+            heading.get_by_role("button").click()
+            assert heading.get_attribute("aria-sort") == "descending"
+            assert numbers(page, figure) == sorted(numbers(page, figure), reverse=True)
+            heading.get_by_role("button").click()
+            assert heading.get_attribute("aria-sort") == "ascending"
+            assert numbers(page, figure) == sorted(numbers(page, figure))
+            assert page.locator("th[aria-sort=none]").count() == 6
+            widths = page.evaluate(BARS, figure)
+            assert widths[-1] == max(widths) > 0, "the largest fills its column"
 
         page.get_by_role("button", name="All (64)").click()
         page.get_by_label("Search by name").fill("PIXEL_3 7")

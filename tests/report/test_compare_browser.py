@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from infused.bench.standings import compare_methods
 from infused.report.html.comparison import render_comparison
 from tests.bench.made_rows import make_rows
 from tests.report.test_browser import CHROMIUM, SWITCHES, drawn_charts, playwright, shown_charts
@@ -24,7 +25,9 @@ def pages(tmp_path_factory):
         "hostile": (make_rows((HOSTILE,), {HOSTILE: 0.9, "@accent": 0.8, "$x^2$": 0.7}), {"title": HOSTILE}),
     }
     for name, (rows, more) in kinds.items():
-        (folder / f"{name}.html").write_text(render_comparison(rows, **more), encoding="utf-8")
+        (folder / f"{name}.html").write_text(
+            render_comparison(compare_methods(rows), **more), encoding="utf-8"
+        )
     return folder
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from infused.bench.captions import LEAKY
 from infused.bench.standings import compare_methods
+from infused.bench.verdict import verdict
 from infused.report.html.comparison import render_comparison
 from infused.report.html.comparison_charts import differences_chart, scores_chart, stability_chart, time_chart
-from infused.report.html.comparison_words import answer
 from tests.bench.made_rows import METHODS, make_rows, with_failure
 from tests.report.test_page import OUTSIDE, Reader
 
@@ -27,7 +27,7 @@ def alike(**more):
 
 
 def test_the_answer_names_the_best_and_what_it_beats():
-    assert answer(compare_methods(make_rows())) == (
+    assert verdict(compare_methods(make_rows())) == (
         "infused-lasso has the best mean accuracy, 89.8 ± 2.4%, with 20 of 40 features; 5 are enough to come "
         "within one standard error of that. It is better than anova and random (p < 0.05 after Holm's "
         "correction), but these folds show no difference from mrmr."
@@ -35,17 +35,17 @@ def test_the_answer_names_the_best_and_what_it_beats():
 
 
 def test_the_answer_claims_nothing_that_chance_could_do():
-    said = answer(compare_methods(alike()))
+    said = verdict(compare_methods(alike()))
     p = compare_methods(alike()).methods["p_holm"].min()
     assert p > 0.05
     assert "No difference that these folds can show, not even from random features" in said
     assert f"smallest p {p:.2f}" in said
     without = alike()
-    assert "not even" not in answer(compare_methods(without[without["method"] != "random"]))
+    assert "not even" not in verdict(compare_methods(without[without["method"] != "random"]))
 
 
 def test_the_answer_when_all_others_are_worse():
-    said = answer(compare_methods(make_rows(methods={"mrmr": 0.9, "anova": 0.7, "random": 0.5})))
+    said = verdict(compare_methods(make_rows(methods={"mrmr": 0.9, "anova": 0.7, "random": 0.5})))
     assert said.endswith(
         "It is better than anova and random (p < 0.05 after Holm's correction), that is, than every other "
         "method here."
@@ -65,13 +65,15 @@ def test_the_answer_when_all_others_are_worse():
     ids=["alone", "one fold", "one k", "no spread", "leaky", "real"],
 )
 def test_the_answer_fits_what_there_is(rows, words):
-    assert words in answer(compare_methods(rows))
+    assert words in verdict(compare_methods(rows))
 
 
 @pytest.fixture(scope="module")
 def page():
     return Reader(
-        render_comparison(with_failure(make_rows(), "mrmr", 0, 1), command=COMMAND, notes=["A note."])
+        render_comparison(
+            compare_methods(with_failure(make_rows(), "mrmr", 0, 1)), command=COMMAND, notes=["A note."]
+        )
     )
 
 
@@ -103,20 +105,20 @@ def test_nothing_is_loaded_from_elsewhere(page):
 
 
 def test_a_leaky_page_is_marked_everywhere():
-    reader = Reader(render_comparison(make_rows(protocol="leaky")))
+    reader = Reader(render_comparison(compare_methods(make_rows(protocol="leaky"))))
     assert " ".join(reader.texts).count("LEAKY PROTOCOL") == 2, "above the figures, and below the table"
     titles = [found["title"] for tag, found in reader.tags if tag == "h3" and "title" in found]
     assert titles and all(title.startswith("Leaky: ") for title in titles)
     both = pd.concat([make_rows(), make_rows(protocol="leaky")])
     with pytest.raises(ValueError, match="cannot be mixed"):
-        render_comparison(both)
-    assert "LEAKY" not in render_comparison(both, protocol="nested")
+        compare_methods(both)
+    assert "LEAKY" not in render_comparison(compare_methods(both, protocol="nested"))
 
 
 def test_hostile_names_add_no_tag():
     rows = make_rows((HOSTILE,), {HOSTILE: 0.9, "random": 0.5}).assign(machine=HOSTILE)
     rows = with_failure(rows, "random", 0, 0, reason=HOSTILE)
-    html = render_comparison(rows, HOSTILE, command=HOSTILE, notes=[HOSTILE])
+    html = render_comparison(compare_methods(rows), HOSTILE, command=HOSTILE, notes=[HOSTILE])
     reader = Reader(html)
     assert not {tag for tag, _ in reader.tags} & {"img", "svg"}
     assert len([1 for tag, _ in reader.tags if tag == "script"]) == 4

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import VarianceThreshold
 
+import infused
 from infused import FeatureGraph, InFusedLasso, structural_information
 from infused.report import plot_coefficients, plot_convergence, plot_feature_graph, plot_structure
 
@@ -311,7 +312,7 @@ class TestFeatureGraph:
             (np.ones((4, 2)), [0, 1, 0, 1], {}, "a vector of samples"),
             ([0.0, 1.0, 2.0], [0, 1], {}, "inconsistent numbers of samples"),
             ([0.0, 1.0, 2.0], [0, 0, 0], {}, "greater than one"),
-            ([0.0, 1.0, 2.0], [0, 1, 1], {"graph": "tree"}, "graph must be one of"),
+            ([0.0, 1.0, 2.0], [0, 1, 1], {"graph": "tree"}, "graph='tree' is not known"),
         ],
     )
     def test_bad_input_is_refused_before_a_figure_is_made(self, f, y, options, message):
@@ -331,6 +332,37 @@ class TestFeatureGraph:
         axes = plt.subplots(1, n)[1]
         with pytest.raises(ValueError, match="pair of matplotlib Axes"):
             plot_feature_graph(rng.normal(size=9), np.arange(9) % 2, ax=axes)
+
+
+@pytest.fixture(scope="module")
+def selection():
+    return infused.select("wine", k=4, transform="sqrt")
+
+
+class TestSelections:
+    def test_names_are_those_of_the_data(self, selection):
+        for plot in (plot_coefficients, plot_structure):
+            assert tick_names(plot(selection).xaxis) == selection.features
+        assert plot_convergence(selection).get_title().startswith("InFusedLasso converged")
+
+    def test_the_structure_is_that_of_what_was_fitted(self, selection):
+        data = selection.data
+        U = structural_information(np.sqrt(data.take(selection.features).X), data.y)
+        np.testing.assert_allclose(image_of(plot_structure(selection)).get_array(), U, atol=1e-12)
+        ax = plot_structure(selection, features=["proline", "alcohol"])
+        assert tick_names(ax.xaxis) == ["proline", "alcohol"]
+
+    def test_one_from_a_file_has_no_selector(self, selection, tmp_path):
+        selection.save(tmp_path, report=False)
+        with pytest.raises(ValueError, match="does not hold the fitted selector: select again"):
+            plot_convergence(infused.Selection.load(tmp_path))
+
+
+def test_all_that_there_is_can_be_seen():
+    assert {"plot_convergence", "plot_structure", "render_report"} <= set(dir(infused.report))
+    assert "report" in dir(infused)
+    for name in dir(infused.report):
+        assert callable(getattr(infused.report, name))
 
 
 PLOTS = [

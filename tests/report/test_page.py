@@ -8,17 +8,20 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from importlib.resources import files
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from jinja2 import UndefinedError
 
-from infused.report.html.charts import convergence_chart, label, score_chart
-from infused.report.html.distributions import distribution_charts
-from infused.report.html.network import network_layout
-from infused.report.html.pictures import picture_chart
-from infused.report.html.redundancy import heat_chart, network_chart
-from infused.report.html.selection import MOST_ROWS, render_report
-from infused.report.html.words import PAPER, asked, came_out, citations
+from infused.data import Treatment
+from infused.record.sentences import asked, came_out
+from infused.report.html.charts import convergence_chart, explained_chart, label
+from infused.report.html.page import PAPER, filled
+from infused.report.html.redundancy_charts import heat_chart, network_chart, network_layout
+from infused.report.html.selection import MOST_ROWS, citations, render_report
+from infused.report.html.value_charts import distribution_charts, picture_chart
 from tests.record import records
 
 MEGABYTE = 1e6
@@ -84,6 +87,9 @@ def test_the_table_has_every_feature_by_rank(page):
     assert sorted(payload["names"]) == sorted(record.features.names)
     assert payload["names"][: payload["selected"]] == [feature.name for feature in record.selected]
     assert payload["groups"] == [feature.group for feature in record.selected]
+    for figure in ("alone", "unique"):
+        expected = [getattr(feature, figure) for feature in record.selected]
+        np.testing.assert_allclose(payload[figure], expected, rtol=1e-3)
     np.testing.assert_allclose(payload["coefficients"], [f.coefficients for f in record.selected], rtol=1e-3)
 
 
@@ -120,19 +126,50 @@ def test_a_hostile_name_adds_no_tag():
 def test_labels_of_charts_are_escaped():
     assert label("<b>&amp;</b>") == "&lt;b&gt;&amp;amp;&lt;/b&gt;"
     record = records.hostile_record()
-    charts = [score_chart(record), heat_chart(record), picture_chart(record), *distribution_charts(record)]
+    charts = [
+        explained_chart(record),
+        heat_chart(record),
+        picture_chart(record),
+        *distribution_charts(record),
+    ]
     text = json.dumps([chart.data for chart in charts]) + json.dumps([chart.layout for chart in charts])
     assert "&lt;img" in text
     assert set(re.findall(r"<[^>]*>", text)) <= {"<br>", "<extra>", "</extra>"}
 
 
+def test_the_library_can_stand_in_a_page():
+    """With its licence beside it, and without anything that would end or change a script element."""
+    assets = files("infused.report.html") / "assets"
+    code = (assets / "plotly-cartesian.min.js").read_text(encoding="utf-8")
+    assert not re.search(r"</script|<!--|\r", code, re.IGNORECASE)
+    assert "MIT License" in (assets / "plotly-LICENSE.txt").read_text(encoding="utf-8")
+    used = {trace["type"] for chart in payload_of_every_page() for trace in chart["data"]}
+    assert used == {"bar", "heatmap", "scatter"}
+    for kind in used:
+        assert f'moduleType:"trace",name:"{kind}"' in code
+
+
+def payload_of_every_page():
+    pages = [records.digits_record(), records.cells_record(), records.diabetes_record()]
+    return [chart for record in pages for chart in payload_of(Reader(render_report(record)))["charts"]]
+
+
+def test_a_page_takes_about_one_and_a_half_megabytes():
+    assert len(render_report(records.digits_record()).encode()) < 1.7 * MEGABYTE
+
+
+def test_a_template_that_misses_a_word_is_an_error():
+    with pytest.raises(UndefinedError, match="'title' is undefined"):
+        filled("notebook.html")
+
+
 @pytest.mark.parametrize("name", ["g" * 20, "g" * 300, "\N{GREEK SMALL LETTER LAMDA}" * 300, "a<b&c " * 50])
-def test_a_page_with_10_000_features_stays_under_6_mb(name):
+def test_a_page_with_10_000_features_stays_under_3_mb(name):
     record = records.large_record()
     names = tuple(f"{n:05d}{name}{n:05d}" for n in range(len(record.features.names)))
     chosen = tuple(replace(feature, name=names[feature.index]) for feature in record.selected)
     long = replace(record, selected=chosen, features=replace(record.features, names=names))
-    assert len(render_report(long).encode()) < 6 * MEGABYTE
+    assert len(render_report(long).encode()) < 3 * MEGABYTE
 
 
 def test_more_features_than_the_table_holds():
@@ -163,8 +200,30 @@ def test_two_sentences_say_what_was_asked_and_what_came_out():
     failed = replace(record, convergence=replace(record.convergence, converged=False))
     assert "did not converge" in came_out(failed)
     for wanted, words in ((0.25, "the best 25% of"), ("auto", "as many as it finds"), (None, "as many as")):
-        assert words in asked(replace(record, request=replace(record.request, n_features=wanted)))
+        assert words in asked(replace(record, request=replace(record.request, k=wanted)))
     assert "to predict progression" in asked(records.diabetes_record())
+
+
+def test_bars_are_what_each_feature_explains():
+    record = records.cells_record()
+    alone, unique = explained_chart(record).data
+    np.testing.assert_allclose(alone["x"], [100 * feature.alone for feature in record.selected], rtol=1e-3)
+    np.testing.assert_allclose(unique["x"], [100 * feature.unique for feature in record.selected], rtol=1e-3)
+    assert (alone["type"], unique["xaxis"]) == ("bar", "x2")
+    older = replace(record, selected=tuple(replace(one, unique=None) for one in record.selected))
+    assert [trace["x"] for trace in explained_chart(older).data] == [alone["x"]], "not known, so not drawn"
+
+
+def test_what_was_asked_and_what_it_ran_on(page):
+    record = records.digits_record()
+    words = " ".join(page.texts)
+    for pair in (("Method", "infused-lasso"), ("Features asked for", "12"), ("Seed", "0")):
+        assert pair in pairwise(text for text in page.texts if text.strip())
+    assert "max_iter = 200" in words
+    asked = replace(record.request, treatment=Treatment.make(target="digit", impute="zero"))
+    other = Reader(render_report(replace(record, request=replace(asked, source="a.csv", transform="auto"))))
+    texts = list(pairwise(text for text in other.texts if text.strip()))
+    assert {("Data", "a.csv"), ("Reading", "impute = zero"), ("Transform", "none (auto)")} <= set(texts)
 
 
 def test_what_to_cite_and_how_to_run_it_again(page):
@@ -252,12 +311,12 @@ def test_one_selected_feature_is_spoken_of_as_one():
     one = replace(
         record, selected=record.selected[:1], redundancy=None, distributions=record.distributions[:1]
     )
-    one = replace(one, request=replace(record.request, n_features=1))
+    one = replace(one, request=replace(record.request, k=1))
     reader = Reader(render_report(one))
     words = " ".join(reader.texts)
     assert "was asked for the best of the 30 features" in words
     assert f"It selected one, namely {record.selected[0].name}; the solver converged." in words
-    assert "Scores of the selected feature" in words
+    assert "What the selected feature explains" in words
     assert reader.headings == [
         "Features",
         "Scores",

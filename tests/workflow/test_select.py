@@ -100,8 +100,10 @@ def test_parameters_that_only_python_can_give(table):
         ),
         (
             {"k": 0.3, "lambda2": 0.1, "drop": ["zinc"], "task": "classification", "ranking": "coefficient"},
-            ["-k", "0.3", "--lambda2", "0.1", "--drop", "zinc", "--task", "classification"]
-            + ["--set", "ranking=coefficient"],
+            [
+                *("-k", "0.3", "--lambda2", "0.1", "--drop", "zinc", "--task", "classification"),
+                *("--set", "ranking=coefficient"),
+            ],
         ),
         ({"k": 4, "grid": (2, 5)}, ["-k", "4", "--grid", "2x5"]),
     ],
@@ -126,11 +128,12 @@ def test_a_rerun_of_data_that_were_given_in_python(table):
     found = infused.rerun(selection, table)
     assert (found.same_data, found.difference) == (True, "")
     other = table.assign(lead=table["lead"] + 30 * (table["diagnosis"] == "ill"))
-    with pytest.raises(InputError, match="changed since .*force=True"):
+    with pytest.raises(InputError, match=r"changed since .*force=True"):
         infused.rerun(selection, other)
-    with pytest.warns(UserWarning, match="so other features may come out"):
+    with pytest.warns(UserWarning, match="so other features may have come out"):
         found = infused.rerun(selection, other, force=True)
     assert "1 of 3 are no longer selected" in found.difference
+    assert found.again.record.request.source is None
 
 
 @pytest.mark.parametrize(
@@ -192,7 +195,7 @@ def test_what_is_saved_is_loaded(file, tmp_path):
     assert loaded.record == selection.record
     assert loaded.selector is None and loaded.data is None
     assert loaded.features == selection.features
-    with pytest.raises(InputError, match="holds earlier results .*force=True"):
+    with pytest.raises(InputError, match=r"holds earlier results .*force=True"):
         selection.save("out")
     with pytest.raises(InputError, match="use apply instead"):
         loaded.save("elsewhere", reduced=True)

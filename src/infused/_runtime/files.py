@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import time
@@ -59,11 +59,11 @@ def write_whole(path: Path, write: bytes | Callable[[BinaryIO], object]) -> None
         temporary.unlink(missing_ok=True)
 
 
-def remove_leftovers(folder: Path) -> None:
-    """Remove temporary files that killed processes left; those of running ones are younger."""
-    for path in folder.rglob(f".*{MARK}"):
+def remove_leftovers(paths: Iterable[Path]) -> None:
+    """Remove those that are temporary files of killed processes; those of running ones are younger."""
+    for path in paths:
         with suppress(FileNotFoundError):
-            if time() - path.stat().st_mtime > STALE_S:
+            if path.suffix == MARK and time() - path.stat().st_mtime > STALE_S:
                 path.unlink()
 
 

@@ -1,9 +1,7 @@
-"""The words that messages share, and warnings that point at the user's line."""
+"""The words that messages share."""
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -11,7 +9,7 @@ from typing import Any
 
 from infused.exceptions import InputError, Setting
 
-__all__ = ["check_choice", "count", "listed", "quoted", "reason", "suggestion", "warn_user"]
+__all__ = ["check_choice", "count", "listed", "quoted", "reason", "suggestion"]
 
 SHOWN = 5  # names that a message lists before it says how many more there are
 LONGEST = 60  # characters of a name that a message shows
@@ -56,15 +54,3 @@ def reason(error: BaseException) -> str:
     """What a library said, short enough for the end of a line."""
     text = " ".join(str(error).split()) or type(error).__name__
     return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 1] + "…"
-
-
-def warn_user(message: str, category: type[Warning]) -> None:
-    """Warn at the line outside of infused (and of the libraries that called it back) that led here."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and _is_inside(str(frame.f_globals.get("__name__", ""))):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level - 1)
-
-
-def _is_inside(module: str) -> bool:
-    return module.partition(".")[0] in ("infused", "sklearn", "joblib", "contextlib")

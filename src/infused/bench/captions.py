@@ -55,8 +55,6 @@ def number(value: float, metric: str) -> str:
     >>> number(0.954, "accuracy"), number(0.5, "r2")
     ('95.4', '0.500')
     """
-    if value is None or isnan(value):
-        return DASH
     factor = unit(metric)[0]
     return f"{factor * value:.{1 if factor > 1 else 3}f}"
 
@@ -73,7 +71,7 @@ def score_text(mean: float, error: float, metric: str) -> str:
 def signed(value: float, metric: str) -> str:
     """A difference of scores with its sign."""
     text = number(value, metric)
-    return text if text == DASH or text.startswith("-") else f"+{text}"
+    return text if text.startswith("-") else f"+{text}"
 
 
 def p_text(p: float) -> str:

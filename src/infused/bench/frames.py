@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from infused._runtime.messages import check_choice, listed
 from infused._typing import TargetKind
 from infused.bench.plan import ProtocolName
 from infused.exceptions import InputError, Setting
+from infused.selectors.method import Method
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -23,10 +24,10 @@ __all__ = [
     "CELL",
     "METRICS",
     "SCORINGS",
-    "check_scoring",
     "failed_cells",
     "labelled",
     "metric_of",
+    "of_methods",
     "of_protocol",
     "only_dataset",
     "other_variants",
@@ -37,7 +38,7 @@ __all__ = [
 #: What tells one cell from another, once methods are labelled.
 CELL = ["dataset", "label", "repeat", "fold"]
 
-_NEEDED = ("dataset", "method", "parameters", "protocol", "repeat", "fold", "k", "status")
+_NEEDED = ("dataset", "method", "parameters", "protocol", "repeat", "fold", "k", "status", "reason")
 _SETTINGS = {"seed": "seeds", "folds": "numbers of folds", "data": "versions of the data"}
 
 #: What a metric is called in a sentence.
@@ -72,6 +73,8 @@ def of_protocol(rows: DataFrame, protocol: ProtocolName | None = "nested") -> Da
     missing = [name for name in _NEEDED if name not in rows.columns]
     if missing:
         raise InputError(f"these are no rows of a benchmark: the column {missing[0]!r} is missing")
+    if protocol is not None:
+        check_choice("protocol", protocol, get_args(ProtocolName))
     there = sorted(rows["protocol"].unique())
     if not there:
         raise InputError("there are no rows: run the benchmark first")
@@ -112,6 +115,16 @@ def _own_words(parameters: object) -> str:
     return f" ({', '.join(words)})"
 
 
+def of_methods(rows: DataFrame, methods: Iterable[str]) -> DataFrame:
+    """The rows of these methods, each as a benchmark takes it: an id, with parameters after colons."""
+    pairs = list(zip(rows["method"], rows["parameters"], strict=True))
+    names = {pair: str(Method(pair[0], json.loads(pair[1]))) for pair in set(pairs)}
+    wanted = [str(Method.parse(method)) for method in methods]
+    for method in wanted:
+        check_choice("methods", method, sorted(names.values()))
+    return rows[[names[pair] in wanted for pair in pairs]]
+
+
 def plain_methods(rows: DataFrame) -> DataFrame:
     """The rows of methods as they are by default: those that can stand beside published figures."""
     return rows[~_is_variant(rows)]
@@ -135,17 +148,12 @@ def only_dataset(rows: DataFrame) -> str:
     return str(names[0])
 
 
-def check_scoring(scoring: str, known: Iterable[str]) -> str:
-    """The metric, or an error unless it is one of those that are known."""
-    check_choice("scoring", scoring, known)
-    return scoring
-
-
 def metric_of(rows: DataFrame, metric: str | None = None) -> str:
     """The metric to report: the one that was asked for, else accuracy, else R² where the target is real."""
     measured = [name for name in METRICS if name in rows.columns and rows[name].notna().any()]
     if metric is not None:
-        return check_scoring(metric, measured or METRICS)
+        check_choice("scoring", metric, measured or METRICS)
+        return metric
     return "r2" if measured == ["r2"] else "accuracy"
 
 
@@ -177,7 +185,5 @@ def failed_cells(rows: DataFrame) -> DataFrame:
     """Cells without any result: one row each, with its status and reason."""
     done = rows.loc[rows["status"] == "ok", CELL].drop_duplicates()
     others = rows[rows["status"] != "ok"].drop_duplicates(CELL)
-    if "reason" not in others.columns:
-        others = others.assign(reason="")
     kept = others.merge(done, on=CELL, how="left", indicator=True)
     return kept.loc[kept["_merge"] == "left_only", [*CELL, "status", "reason"]].reset_index(drop=True)

@@ -53,13 +53,33 @@ STEP, MOST_KS = 10, 20
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Data, the numbers of features to try, and which samples must not be torn apart."""
+    """Data, the numbers of features to try, and which samples must not be torn apart.
+
+    Parameters
+    ----------
+    data : Dataset
+        With one target.
+    ks : tuple of int
+        The numbers of features, increasing.
+    groups : ndarray of shape (n_samples,) or None, default=None
+        One value per sample: samples of a group are in the training part or in the test part together.
+
+    See Also
+    --------
+    Experiment : What is done with it.
+    default_ks : Numbers of features to try.
+
+    Examples
+    --------
+    >>> from infused.bench import Problem
+    >>> from infused.data import load_data
+    >>> Problem(load_data("wine"), ks=(2, 4)).name
+    'wine'
+    """
 
     data: Dataset
     ks: tuple[int, ...]
-    """Increasing."""
     groups: Array | None = None
-    """One value per sample: samples of a group are in the training part or in the test part together."""
 
     @property
     def name(self) -> str:
@@ -77,11 +97,50 @@ class Problem:
 
 @dataclass(frozen=True)
 class Cell:
-    """One method on one fold, for every k."""
+    """One method on one fold, for every k.
+
+    Parameters
+    ----------
+    dataset : str
+        The name of the data.
+    data : str
+        The fingerprint of the data.
+    method : str
+        The id of the selector.
+    parameters : str
+        Its parameters, as JSON.
+    protocol : {"nested", "leaky"}
+        What the selection may see.
+    classifier : str
+        The model that judges.
+    ks : tuple of int
+        The numbers of features.
+    folds : int
+        Of the cross-validation.
+    seed : int
+        For everything that is drawn at random.
+    repeat : int
+        Which repetition of the cross-validation, from 0.
+    fold : int
+        Which fold of it, from 0.
+
+    See Also
+    --------
+    Experiment.cells : Makes them.
+    evaluate : Computes one.
+
+    Examples
+    --------
+    >>> from infused.bench import Experiment, Problem
+    >>> from infused.data import load_data
+    >>> from infused.selectors.method import Method
+    >>> wine = Problem(load_data("wine"), ks=(2, 4))
+    >>> Experiment((wine,), (Method("lasso"),)).cells()[0].describe()
+    'wine, lasso, repeat 1, fold 1'
+    """
 
     dataset: str
     data: str
-    """The fingerprint of the data."""
     method: str
     parameters: str
     protocol: ProtocolName
@@ -90,9 +149,7 @@ class Cell:
     folds: int
     seed: int
     repeat: int
-    """From 0."""
     fold: int
-    """From 0."""
 
     @cached_property
     def key(self) -> str:
@@ -105,13 +162,46 @@ class Cell:
         return Method(self.method, json.loads(self.parameters))
 
     def describe(self) -> str:
-        """A few words for a person, who counts from 1."""
+        """Say in a few words what it is, counting from 1.
+
+        Returns
+        -------
+        str
+            Data set, method, repeat and fold.
+        """
         return f"{self.dataset}, {self.selector}, repeat {self.repeat + 1}, fold {self.fold + 1}"
 
 
 @dataclass(frozen=True)
 class Experiment:
     """Every method on every fold of every problem, under one protocol.
+
+    Parameters
+    ----------
+    problems : tuple of Problem
+        The data sets.
+    methods : tuple of Method
+        The selectors.
+    repeats : int, default=1
+        Of the cross-validation.
+    folds : int, default=10
+        Of the cross-validation.
+    protocol : {"nested", "leaky"}, default="nested"
+        What a selection may see: the training part of each fold, or all samples.
+    classifier : str or None, default=None
+        The model that judges; None for a linear SVM, or a ridge regression where the target is real.
+    seed : int, default=0
+        For everything that is drawn at random.
+
+    Raises
+    ------
+    InputError
+        Where a part cannot be run: an unknown method, more folds than samples, too many features.
+
+    See Also
+    --------
+    run_experiment : Computes it.
+    infused.compare : All in one call, for one data set.
 
     Examples
     --------
@@ -130,7 +220,6 @@ class Experiment:
     folds: int = 10
     protocol: ProtocolName = "nested"
     classifier: str | None = None
-    """By default a linear SVM; a ridge regression for real targets."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -152,7 +241,13 @@ class Experiment:
                 prepared(_on_grid(method, problem.data), 1, problem.data.kind)
 
     def cells(self) -> list[Cell]:
-        """All cells, data set by data set."""
+        """All cells, data set by data set.
+
+        Returns
+        -------
+        list of Cell
+            One for each method on each fold.
+        """
         return [
             Cell(
                 dataset=problem.name,
@@ -186,6 +281,25 @@ def content_key(content: Mapping[str, Any]) -> str:
 def default_ks(name: str, n_features: int) -> tuple[int, ...]:
     """The numbers of features of the paper's figures; for other data, at most 20 even steps.
 
+    Parameters
+    ----------
+    name : str
+        What the data are called.
+    n_features : int
+        How many features they have.
+
+    Returns
+    -------
+    tuple of int
+        Increasing.
+
+    See Also
+    --------
+    Problem : Takes them.
+
+    Examples
+    --------
+    >>> from infused.bench import default_ks
     >>> default_ks("USPS", 256)
     (10, 20, 30, 40, 50)
     >>> default_ks("breast-cancer", 30)
@@ -208,11 +322,9 @@ def check_ks(ks: Iterable[int], name: str, n_features: int) -> tuple[int, ...]:
 
 def _on_grid(method: Method, data: Dataset) -> Method:
     """The method; where it fuses along a picture, with the shape that the data have, listed row by row."""
-    parameters = method.parameters
-    if parameters.get("fusion") != "grid" or parameters.get("grid_shape") or data.grid_shape is None:
+    parameters, shape = method.parameters, data.grid_by_rows
+    if str(parameters.get("fusion")) != "grid" or parameters.get("grid_shape") or shape is None:
         return method
-    # Pixels that are listed by columns are those of the turned picture listed by rows.
-    shape = data.grid_shape if data.grid_order == "rows" else data.grid_shape[::-1]
     return Method(method.id, {**parameters, "grid_shape": list(shape)})
 
 

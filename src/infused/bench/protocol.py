@@ -79,8 +79,10 @@ def evaluate(
     problem : Problem
         The data that the cell is about.
     cell : Cell
+        What to compute.
     remember : callable
-        Keeps what cells share: the transform of a fold, the ranking by a method that sees all samples.
+        Keeps what cells share: the transform of a fold, the ranking by a method that sees all samples. By
+        default nothing is kept.
     began : callable
         Called when what is shared by all methods is there, and the work of this one begins.
 
@@ -89,6 +91,20 @@ def evaluate(
     list of dict
         One for each k. Seconds are CPU seconds of this process; to select takes as many as it would take
         without what methods share.
+
+    See Also
+    --------
+    run_experiment : Computes all cells of an experiment.
+
+    Examples
+    --------
+    >>> from infused.bench import Experiment, Problem, evaluate
+    >>> from infused.data import load_data
+    >>> from infused.selectors.method import Method
+    >>> wine = Problem(load_data("wine"), ks=(2, 4))
+    >>> cell = Experiment((wine,), (Method("anova"),)).cells()[0]
+    >>> [(row["k"], row["status"]) for row in evaluate(wine, cell)]
+    [(2, 'ok'), (4, 'ok')]
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what cells share is warned of by whichever comes first, so by none

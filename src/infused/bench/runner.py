@@ -24,25 +24,66 @@ Place = tuple[str, int, int]  # data set, repeat, fold
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is."""
+    """How far a run is.
+
+    Parameters
+    ----------
+    finished : Finished
+        The cell that was finished last, with its status and seconds.
+    done : int
+        Cells of this experiment that are in the store.
+    total : int
+        Cells of this experiment.
+    seconds_left : float
+        An estimate, from the cells so far.
+
+    See Also
+    --------
+    run_experiment : Tells it after every cell.
+
+    Examples
+    --------
+    >>> import infused
+    >>> def watch(progress):
+    ...     print(progress.done, "of", progress.total)
+    >>> found = infused.compare("wine", methods=["random"], k=2, folds=2, watch=watch)
+    1 of 2
+    2 of 2
+    """
 
     finished: Finished
     done: int
-    """Cells of this experiment that are in the store."""
     total: int
     seconds_left: float
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run did."""
+    """What a run did.
+
+    Parameters
+    ----------
+    computed : int
+        Cells that this run computed.
+    found : int
+        Cells that were in the store before, or were put there by another process.
+    failed : int
+        Cells of the experiment without a result, whichever run computed them.
+
+    See Also
+    --------
+    run_experiment : Returns one.
+
+    Examples
+    --------
+    >>> from infused.bench import Outcome
+    >>> Outcome(computed=9, found=1, failed=0).failed
+    0
+    """
 
     computed: int
-    """Cells that this run computed."""
     found: int
-    """Cells that were in the store before, or were put there by another process."""
     failed: int
-    """Cells of the experiment without a result, whichever run computed them."""
 
 
 def run_experiment(
@@ -64,21 +105,46 @@ def run_experiment(
     Parameters
     ----------
     experiment : Experiment
+        What to compute.
     store : Store
-    jobs : int
+        Where results are kept.
+    jobs : int, default=1
         Workers; -1 for every core. The results do not depend on it.
-    timeout : float, optional
+    timeout : float, default=None
         Most seconds for one cell.
-    memory : int, optional
+    memory : int, default=None
         Most bytes for one worker.
-    retry : bool
+    retry : bool, default=False
         Whether cells that failed before are computed again.
-    report : callable, optional
+    report : callable, default=None
         Called with a `Progress` after every cell. What it raises ends the run; what is finished is kept.
 
     Returns
     -------
     Outcome
+        How many cells were computed, found and failed.
+
+    Raises
+    ------
+    StoreError
+        Where the store holds results that cannot be averaged with these.
+
+    See Also
+    --------
+    compare_methods : What the results say.
+    infused.compare : All in one call, for one data set.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from infused.bench import Experiment, Problem, Store, run_experiment
+    >>> from infused.data import load_data
+    >>> from infused.selectors.method import Method
+    >>> wine = Problem(load_data("wine"), ks=(2, 4))
+    >>> experiment = Experiment((wine,), (Method("random"),), folds=2)
+    >>> with TemporaryDirectory() as folder:
+    ...     run_experiment(experiment, Store(folder))
+    Outcome(computed=2, found=0, failed=0)
     """
     from joblib import effective_n_jobs
 

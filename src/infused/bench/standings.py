@@ -21,19 +21,44 @@ __all__ = ["Standings", "compare_methods"]
 
 @dataclass(frozen=True)
 class Standings:
-    """What the rows of one data set say about the methods."""
+    """What the rows of one data set say about the methods.
+
+    Parameters
+    ----------
+    dataset : str
+        The name of the data.
+    protocol : {"nested", "leaky"}
+        What the selections saw.
+    metric : str
+        What counts.
+    methods : DataFrame
+        The best first; columns label, mean, error, k, smallest_k, n_folds, difference, low, high, p_holm,
+        stability, stability_low, stability_high, select_seconds, failed. Methods without any result come
+        last, with numbers that are not there.
+    curves : DataFrame
+        From :func:`infused.bench.statistics.score_summary`.
+    rows : DataFrame
+        Labelled, as they came.
+
+    See Also
+    --------
+    compare_methods : Makes one.
+    verdict : Says it in words.
+
+    Examples
+    --------
+    >>> import infused
+    >>> found = infused.compare("wine", methods=["anova"], k=2, folds=2)
+    >>> found.standings.methods["label"].tolist()
+    ['anova', 'random']
+    """
 
     dataset: str
     protocol: ProtocolName
     metric: str
     methods: DataFrame
-    """The best first; columns label, mean, error, k, smallest_k, n_folds, difference, low, high, p_holm,
-    stability, stability_low, stability_high, select_seconds, failed. Methods without any result
-    come last, with numbers that are not there."""
     curves: DataFrame
-    """From :func:`infused.bench.statistics.score_summary`."""
     rows: DataFrame
-    """Labelled, as they came."""
 
     @property
     def beaten(self) -> list[str]:
@@ -56,14 +81,32 @@ def compare_methods(
     ----------
     rows : DataFrame
         One row per k of a cell, of one data set.
-    protocol : {"nested", "leaky"}, optional
+    protocol : {"nested", "leaky"}, default=None
         Needed where the rows hold both.
-    metric : str, optional
+    metric : str, default=None
         By default accuracy, or R² for a real target.
 
     Returns
     -------
     Standings
+        The methods, the best first, and whether the others are worse by more than chance.
+
+    Raises
+    ------
+    InputError
+        Where no method finished a fold, or the rows are of several data sets.
+
+    See Also
+    --------
+    Store.frame : The rows of a benchmark.
+    verdict : The answer in words.
+
+    Examples
+    --------
+    >>> import infused
+    >>> rows = infused.compare("wine", methods=["anova"], k=2, folds=2).rows
+    >>> infused.bench.compare_methods(rows, metric="macro_f1").methods["label"].tolist()
+    ['anova', 'random']
     """
     mine = of_protocol(rows, protocol)
     dataset = only_dataset(mine)

@@ -22,25 +22,13 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 __all__ = [
-    "Estimate",
     "Stability",
     "best_scores",
-    "mean_and_error",
     "overlap_variance",
     "score_summary",
     "selection_stability",
     "stability_at",
 ]
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean over folds."""
-
-    mean: float
-    error: float
-    """Its standard error; not a number with a single fold."""
-    n_folds: int
 
 
 def overlap_variance(n_folds: Any, n_train: Any, n_test: Any) -> Any:
@@ -60,45 +48,15 @@ def overlap_variance(n_folds: Any, n_train: Any, n_test: Any) -> Any:
     return 1 / n_folds + n_test / n_train
 
 
-def mean_and_error(values: Any, n_train: Any, n_test: Any) -> Estimate:
-    r"""The mean of fold results :math:`x_1, \ldots, x_J` and its corrected standard error.
+def score_summary(rows: DataFrame, metric: str) -> DataFrame:
+    r"""Mean and corrected standard error of a metric for every data set, method and k.
 
     .. math:: \bar x = \frac{1}{J} \sum_j x_j, \qquad
               \mathrm{se} = \sqrt{\left(\frac{1}{J} + \frac{n_{test}}{n_{train}}\right) s^2}, \qquad
               s^2 = \frac{1}{J - 1} \sum_j (x_j - \bar x)^2
 
-    Parameters
-    ----------
-    values : array of shape (n_folds,)
-        One result per fold and repeat.
-    n_train, n_test : int or array of shape (n_folds,)
-        Samples in the training and in the test part.
-
-    Returns
-    -------
-    Estimate
-
-    Examples
-    --------
-    >>> from infused.bench.statistics import mean_and_error
-    >>> round(mean_and_error([0.8, 0.9, 1.0, 0.9, 0.9], n_train=80, n_test=20).error, 4)
-    0.0474
-
-    References
-    ----------
-    See :func:`overlap_variance`.
-    """
-    x = np.asarray(values, dtype=np.float64)
-    if len(x) == 0:
-        raise InputError("a mean needs the result of at least one fold")
-    error = float("nan")
-    if len(x) > 1:
-        error = float(np.sqrt(overlap_variance(len(x), np.mean(n_train), np.mean(n_test))) * x.std(ddof=1))
-    return Estimate(float(x.mean()), error, len(x))
-
-
-def score_summary(rows: DataFrame, metric: str) -> DataFrame:
-    """Mean and standard error of a metric for every data set, method and k.
+    with :math:`x_j` the result on fold j; see :func:`overlap_variance`. With a single fold there is no
+    standard error.
 
     Parameters
     ----------

@@ -95,11 +95,34 @@ VOLATILE = ("select_seconds", "fit_seconds", "cell_seconds", "machine")
 
 
 class StoreError(InputError):
-    """A store cannot be used as it is."""
+    """A store cannot be used as it is.
+
+    See Also
+    --------
+    Store : Raises it.
+
+    Examples
+    --------
+    >>> from infused.bench import Store, StoreError
+    >>> try:
+    ...     Store("no-such-folder").compact()
+    ... except StoreError as error:
+    ...     print(error)
+    there is no store in 'no-such-folder'
+    """
 
 
 class Store:
     """The results in a folder; made when the first is written.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Where they are.
+
+    See Also
+    --------
+    run_experiment : Fills it.
 
     Examples
     --------
@@ -119,17 +142,40 @@ class Store:
         return self.folder / "results.parquet"
 
     def write(self, rows: list[Row]) -> None:
-        """Keep the rows of one cell, in the place of earlier ones."""
+        """Keep the rows of one cell, in the place of earlier ones.
+
+        Parameters
+        ----------
+        rows : list of dict
+            One for each k.
+        """
         pa = extra("pyarrow")
         table = pa.Table.from_pylist(rows, schema=arrow_schema())
         self._write_table(table, self._cell(rows[0]["cell"]))
 
     def has(self, key: str) -> bool:
-        """Whether a cell is among those that are not compacted: a quick look at what others finished."""
+        """Whether a cell is among those that are not compacted: a quick look at what others finished.
+
+        Parameters
+        ----------
+        key : str
+            The cell's own.
+
+        Returns
+        -------
+        bool
+            True where it is there.
+        """
         return self._cell(key).exists()
 
     def table(self) -> pa.Table:
-        """All rows, in an order that depends on nothing but their content."""
+        """All rows, in an order that depends on nothing but their content.
+
+        Returns
+        -------
+        pyarrow.Table
+            One row per k of a cell.
+        """
         pa = extra("pyarrow")
         from pyarrow import compute
 
@@ -143,12 +189,24 @@ class Store:
         return table.sort_by([(name, "ascending") for name in ORDER])
 
     def frame(self) -> DataFrame:
-        """All rows as a data frame; ``selected`` holds arrays, on the row of the largest k."""
+        """All rows as a data frame.
+
+        Returns
+        -------
+        DataFrame
+            One row per k of a cell; ``selected`` holds arrays, on the row of the largest k.
+        """
         extra("pandas")
         return self.table().to_pandas()
 
     def compact(self) -> int:
-        """Put all cells into results.parquet, which is small enough to commit; the number of rows."""
+        """Put all cells into results.parquet, which is small enough to commit.
+
+        Returns
+        -------
+        int
+            The number of rows.
+        """
         if not self.folder.is_dir():
             raise StoreError(f"there is no store in {str(self.folder)!r}")
         with alone(self.folder / ".lock"):
@@ -158,11 +216,24 @@ class Store:
             for path, inode in cells.items():
                 if path.stat().st_ino == inode:  # else it was written again meanwhile
                     path.unlink()
-            remove_leftovers(self.folder)
+            remove_leftovers(self.folder.rglob(".*"))
         return int(table.num_rows)
 
     def remember(self, key: Mapping[str, Any], compute: Callable[[], Any]) -> Any:
-        """What was computed for this key before, by any process; else compute it and keep it."""
+        """What was computed for this key before, by any process; else compute it and keep it.
+
+        Parameters
+        ----------
+        key : mapping
+            All that the value depends on.
+        compute : callable
+            Takes nothing, and returns what JSON can hold.
+
+        Returns
+        -------
+        object
+            The value.
+        """
         path = self.folder / "shared" / f"{content_key(key)}.json"
         with suppress(FileNotFoundError):
             return json.loads(path.read_text(encoding="utf-8"))

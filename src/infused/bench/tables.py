@@ -1,4 +1,4 @@
-"""Tables from the rows of a benchmark: the best of every method, who beats whom, mean ranks, ablations.
+"""Tables from the rows of a benchmark: the best of every method, who beats whom, mean ranks.
 
 Every table is made of the rows of one protocol and says which. What is missing is a dash, and what failed is
 counted and named below the table.
@@ -23,12 +23,10 @@ from infused.bench.captions import (
     p_text,
     protocol_words,
     score_text,
-    signed,
     unit,
     variant_note,
 )
-from infused.bench.frames import failed_cells, metric_of, of_protocol, other_variants, scored
-from infused.bench.paired import ALPHA, holm, paired_test
+from infused.bench.frames import failed_cells, metric_of, of_protocol, other_variants
 from infused.bench.plan import ProtocolName
 from infused.bench.ranks import rank_comparison
 from infused.bench.standings import Standings
@@ -38,10 +36,13 @@ from infused.bench.table_formats import DASH, Table
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["BestScores", "ablation_table", "accuracy_table", "rank_table", "standings_table"]
-
-#: What the variants of an ablation lack a part of.
-WHOLE = "infused-lasso"
+__all__ = [
+    "BestScores",
+    "accuracy_table",
+    "accuracy_tables",
+    "rank_table",
+    "standings_table",
+]
 
 
 class BestScores:
@@ -138,6 +139,16 @@ def accuracy_table(rows: DataFrame, *, protocol: ProtocolName = "nested", metric
         notes=best.notes(),
         strong=frozenset(strong),
     )
+
+
+def accuracy_tables(rows: DataFrame, *, protocol: ProtocolName = "nested") -> list[Table]:
+    """One accuracy table for data with classes and one for those with real targets, where there are any."""
+    mine = of_protocol(rows, protocol)
+    metrics = mine["dataset"].map({name: metric_of(part) for name, part in mine.groupby("dataset")})
+    return [
+        accuracy_table(mine[metrics == metric], protocol=protocol, metric=metric)
+        for metric in metrics.unique()
+    ]
 
 
 def standings_table(standings: Standings) -> Table:
@@ -238,67 +249,3 @@ def rank_table(
         ),
         notes=tuple(notes),
     )
-
-
-def ablation_table(rows: DataFrame, *, protocol: ProtocolName = "nested") -> Table | None:
-    """Every variant less the whole, with as many features as suit the whole best, on the same folds.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        One row per k of a cell; variants are called ``infused-lasso[...]``.
-    protocol : {"nested", "leaky"}
-
-    Returns
-    -------
-    Table or None
-        None where there is no variant.
-    """
-    import pandas as pd
-
-    mine = of_protocol(rows, protocol)
-    mine = mine[(mine["label"] == WHOLE) | mine["label"].str.startswith(f"{WHOLE}[")]
-    variants = sorted(set(mine["label"]) - {WHOLE})
-    if not variants:
-        return None
-    datasets = in_order(mine["dataset"].unique(), paper.DATASETS)
-    records = [one for name in datasets for one in _differences(mine, name, variants)]
-    by_place = {(one["variant"], one["dataset"]): one["text"] for one in records}
-    whole = {name: _whole(mine, name, protocol) for name in datasets}
-    lines = [{"Method": WHOLE, **whole}]
-    lines += [{"Method": one, **{name: by_place[one, name] for name in datasets}} for one in variants]
-    return Table(
-        caption="InFusedLasso, and how its variants differ from it with the same number of features (points; "
-        f"p from a paired corrected t-test, after Holm within a data set). A p above {ALPHA:g} says that the "
-        f"folds show no worth of the part that a variant lacks. {protocol_words(protocol)}",
-        cells=pd.DataFrame(lines),
-        data=pd.DataFrame(records).drop(columns="text").assign(protocol=protocol),
-    )
-
-
-def _whole(mine: DataFrame, dataset: str, protocol: ProtocolName) -> str:
-    part = mine[mine["dataset"] == dataset]
-    return BestScores(part, metric_of(part), protocol).text(WHOLE, dataset)
-
-
-def _differences(mine: DataFrame, dataset: str, variants: list[str]) -> list[dict[str, Any]]:
-    part = mine[mine["dataset"] == dataset]
-    metric = metric_of(part)
-    results = scored(part, metric)
-    best = best_scores(score_summary(part[part["label"] == WHOLE], metric))
-    k = int(best["k"].iloc[0]) if len(best) else None
-    tests = [None if k is None else paired_test(results, (one, k), (WHOLE, k), metric) for one in variants]
-    adjusted = holm([np.nan if test is None else test.p_value for test in tests])
-    factor = unit(metric)[0]
-    return [
-        {
-            "dataset": dataset,
-            "variant": variant,
-            "k": k,
-            "difference": None if test is None else factor * test.difference,
-            "standard_error": None if test is None else factor * test.error,
-            "p_holm": None if test is None else p,
-            "text": DASH if test is None else f"{signed(test.difference, metric)} (p {p_text(p)})",
-        }
-        for variant, test, p in zip(variants, tests, adjusted, strict=True)
-    ]

@@ -13,7 +13,29 @@ __all__ = ["n_features", "verdict", "with_unit"]
 
 
 def verdict(standings: Standings) -> str:
-    """Which selector is best and with how many features; and whether that is more than chance."""
+    """Say which selector is best and with how many features, and whether that is more than chance.
+
+    Parameters
+    ----------
+    standings : Standings
+        What the folds say about the methods.
+
+    Returns
+    -------
+    str
+        A few sentences.
+
+    See Also
+    --------
+    compare_methods : Makes the standings.
+
+    Examples
+    --------
+    >>> import infused
+    >>> found = infused.compare("wine", methods=["anova"], k=2, folds=2)
+    >>> print(infused.bench.verdict(found.standings).partition(",")[0])
+    anova has the best mean accuracy
+    """
     return f"{_best(standings)} {_real(standings)}"
 
 

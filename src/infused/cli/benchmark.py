@@ -22,7 +22,15 @@ if TYPE_CHECKING:
     from infused.bench import Problem
     from infused.selectors.method import Method
 
-__all__ = ["BENCHMARK_EXAMPLES", "COMPACT_EXAMPLES", "STORE", "StoreFolder", "benchmark", "compact"]
+__all__ = [
+    "BENCHMARK_EXAMPLES",
+    "COMPACT_EXAMPLES",
+    "STORE",
+    "StoreFolder",
+    "benchmark",
+    "chosen_methods",
+    "compact",
+]
 
 BENCHMARK_EXAMPLES = o.examples(
     "infused benchmark --datasets wine,breast-cancer --methods lasso,mrmr,random --folds 5 -k 5,10",
@@ -104,7 +112,7 @@ def benchmark(
         problems=tuple(
             _problems(o.parse_names("--datasets", datasets), o.parse_numbers("-k", features), target)
         ),
-        methods=tuple(_methods(o.parse_names("--methods", methods), ablate)),
+        methods=tuple(chosen_methods(o.parse_names("--methods", methods), ablate)),
         repeats=repeats,
         folds=folds,
         protocol=protocol,  # type: ignore[arg-type]  # an experiment checks it
@@ -148,7 +156,7 @@ def _problems(
         yield Problem(data, check_ks(wanted, data.name, data.n_features))
 
 
-def _methods(ids: Sequence[str] | None, ablate: bool) -> list[Method]:
+def chosen_methods(ids: Sequence[str] | None, ablate: bool) -> list[Method]:
     """What --methods and --ablate ask for."""
     from infused.selectors.method import Method
     from infused.selectors.registry import ABLATIONS, available_selectors, selector_info

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -44,6 +43,9 @@ def table(
     paper: Annotated[
         bool, typer.Option("--paper", help="Tables 1 to 3 of the paper: ours beside the published.")
     ] = False,
+    ablation: Annotated[
+        bool, typer.Option("--ablation", help="What each part of InFusedLasso is worth, after --ablate.")
+    ] = False,
     methods: MethodNames = None,
     dataset: Annotated[
         str | None,
@@ -63,68 +65,73 @@ def table(
     """Show the best mean of every method on every data set, with its number of features.
 
     Below it the mean ranks over data sets, where every method has results on two or more, and what each part
-    of InFusedLasso is worth, where --ablate measured it. With --paper, the
-    paper's three tables with ours beside the published, the difference, and whether it exceeds the standard
-    error. With --dataset, every method on one data set beside the best of them: how good, with how many
-    features, how steady, how fast, and whether the difference is real. CSV holds the figures of the accuracy
-    table, one line for each method and data set.
+    of InFusedLasso is worth, where --ablate measured it (alone with --ablation). With --paper, the paper's
+    three tables with ours beside the published, the difference, and whether it exceeds the standard error.
+    With --dataset, every method on one data set beside the best of them: how good, with how many features,
+    how steady, how fast, and whether the difference is real. CSV holds the figures of the accuracy table (or
+    of the one that is asked for), one line for each method and data set.
     """
     from infused._runtime.files import check_place, write_whole
-    from infused.bench.plan import check_protocol
     from infused.bench.table_formats import FORMATS
 
     check_choice("format", format, FORMATS)
-    which = check_protocol(protocol)
     if output is not None:
         check_place(output, force)
-    if paper and dataset is not None:
-        raise InputError("--paper and --dataset ask for different tables: give one of them")
+    asked = [("--paper", paper), ("--ablation", ablation), ("--dataset", dataset is not None)]
+    options = [option for option, given in asked if given]
+    if len(options) > 1:
+        raise InputError(f"{' and '.join(options)} ask for different tables: give one of them")
+    which: ProtocolName = protocol  # type: ignore[assignment]  # checked where rows are taken by it
     rows = _stored_rows(store, o.parse_names("--methods", methods))
-    if dataset is None:
-        text, n_tables = _text(rows, which, paper, format)
-    else:
-        text, n_tables = _one_dataset(rows, which, dataset).to(format), 1
+    measured, tables = _chosen(rows, which, paper, ablation, dataset)
+    text = _csv(measured) if format == "csv" else "\n".join(one.to(format) for one in tables)
     if output is None:
         print(text, end="")
     else:
         write_whole(output, text.encode())
+        n_tables = 1 if format == "csv" else len(tables)
         what = "1 table" if n_tables == 1 else f"{n_tables} tables"
         terminal.results().print(f"{what} in {output}", soft_wrap=True)
 
 
 def _stored_rows(folder: Path, methods: list[str] | None = None) -> DataFrame:
-    """The rows of a store, or those of some methods, each as `infused benchmark` takes it."""
+    """The rows of a store, or those of some methods."""
     from infused.bench import Store
-    from infused.selectors.method import Method
+    from infused.bench.frames import of_methods
 
     rows = Store(folder).frame()
     if rows.empty:
         raise InputError(f"there are no results in {str(folder)!r}: fill it with infused benchmark --store")
-    if methods is None:
-        return rows
-    pairs = zip(rows["method"], rows["parameters"], strict=True)
-    typed = [str(Method(id, json.loads(parameters))) for id, parameters in pairs]
-    wanted = [str(Method.parse(method)) for method in methods]
-    for method in wanted:
-        check_choice("methods", method, sorted(set(typed)))
-    return rows[[name in wanted for name in typed]]
+    return rows if methods is None else of_methods(rows, methods)
 
 
-def _text(rows: DataFrame, protocol: ProtocolName, paper: bool, format: str) -> tuple[str, int]:
-    """The tables in one text, and how many they are."""
+def _csv(tables: list[Table]) -> str:
+    import pandas as pd
+
+    return replace(tables[0], data=pd.concat([one.data for one in tables])).to_csv()
+
+
+def _chosen(
+    rows: DataFrame, protocol: ProtocolName, paper: bool, ablation: bool, dataset: str | None
+) -> tuple[list[Table], list[Table]]:
+    """The tables whose numbers CSV holds, and all that are asked for."""
+    from infused.bench.ablation import ablation_table
     from infused.bench.paper_tables import datasets_table, published_accuracy_table, structural_table
+    from infused.bench.tables import accuracy_tables
 
+    if dataset is not None:
+        tables = [_one_dataset(rows, protocol, dataset)]
+        return tables, tables
     if paper:
-        figures = [published_accuracy_table(rows, protocol=protocol)]
-        tables = [datasets_table(), *figures, structural_table(rows, protocol=protocol)]
-    else:
-        figures = _accuracy(rows, protocol)
-        tables = [*figures, *_ranks(rows, protocol), *_ablation(rows, protocol)]
-    if format == "csv":
-        import pandas as pd
-
-        return replace(figures[0], data=pd.concat([one.data for one in figures])).to_csv(), 1
-    return "\n".join(one.to(format) for one in tables), len(tables)
+        beside = published_accuracy_table(rows, protocol=protocol)
+        return [beside], [datasets_table(), beside, structural_table(rows, protocol=protocol)]
+    variants = [one for one in [ablation_table(rows, protocol=protocol)] if one is not None]
+    if ablation:
+        if not variants:
+            raise InputError("there are no variants of infused-lasso: run infused benchmark --ablate first")
+        return variants, variants
+    measured = accuracy_tables(rows, protocol=protocol)
+    return measured, [*measured, *_ranks(rows, protocol), *variants]
 
 
 def _one_dataset(rows: DataFrame, protocol: ProtocolName, name: str) -> Table:
@@ -138,19 +145,6 @@ def _one_dataset(rows: DataFrame, protocol: ProtocolName, name: str) -> Table:
     return standings_table(compare_methods(mine[mine["dataset"] == name]))
 
 
-def _accuracy(rows: DataFrame, protocol: ProtocolName) -> list[Table]:
-    """One table for classes, and one for real targets."""
-    from infused.bench.frames import metric_of, of_protocol
-    from infused.bench.tables import accuracy_table
-
-    mine = of_protocol(rows, protocol)
-    metrics = mine["dataset"].map({name: metric_of(part) for name, part in mine.groupby("dataset")})
-    return [
-        accuracy_table(mine[metrics == metric], protocol=protocol, metric=metric)
-        for metric in metrics.unique()
-    ]
-
-
 def _ranks(rows: DataFrame, protocol: ProtocolName) -> list[Table]:
     """Mean ranks, where there is enough to rank."""
     from infused.bench.ranks import TooFewToRankError
@@ -161,14 +155,6 @@ def _ranks(rows: DataFrame, protocol: ProtocolName) -> list[Table]:
     except TooFewToRankError as error:
         terminal.note(terminal.stderr(), f"no table of ranks: {error}")
         return []
-
-
-def _ablation(rows: DataFrame, protocol: ProtocolName) -> list[Table]:
-    """What each part of InFusedLasso is worth, where it was measured."""
-    from infused.bench.ablation_table import ablation_table
-
-    found = ablation_table(rows, protocol=protocol)
-    return [] if found is None else [found]
 
 
 def figures(
@@ -212,8 +198,7 @@ def figures(
 
 
 def _of_rows(rows: DataFrame, protocol: ProtocolName, watch: Watch) -> Iterator[tuple[str, Figure]]:
-    from infused.bench.ranks import TooFewToRankError
-    from infused.bench.tables import rank_comparison
+    from infused.bench.ranks import TooFewToRankError, rank_comparison
     from infused.report import plot_accuracy_grid, plot_critical_difference
 
     yield "accuracy", plot_accuracy_grid(rows, protocol=protocol, published=True)

@@ -20,31 +20,16 @@ __all__ = ["METHODS_EXAMPLES", "methods"]
 
 METHODS_EXAMPLES = examples("infused methods", "infused methods mrmr")
 
-#: Parameters of most methods that are given apart or of use to few people; ``infused methods ID`` shows them.
-RARE = (
-    "grid_shape",
-    "groups",
-    "lambda_scale",
-    "max_iter",
-    "memory_budget",
-    "n_features_to_select",
-    "n_jobs",
-    "random_state",
-    "ranking",
-    "solver",
-    "standardize",
-    "target",
-    "tol",
-    "unbounded",
-)
-
 
 def methods(
     method: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="Show all parameters of this one.")
+        str | None, typer.Argument(metavar="[ID]", help="Show the parameters of this one.")
     ] = None,
 ) -> None:
-    """List the methods: what they do, where they were published, and their parameters with defaults."""
+    """List the methods: what they do, where they were published, and whether they take real targets.
+
+    With an ID, list the parameters of that method with their defaults.
+    """
     from infused.selectors.registry import available_selectors, selector_info
 
     console = terminal.results()
@@ -55,23 +40,18 @@ def methods(
 
 
 def _show_all(console: Console, known: list[SelectorInfo]) -> None:
-    from infused.selectors.method import defaults_of
-
-    table = terminal.plain_table("id", "what it does", "real y", "parameters")
+    """From the registry alone: to load the classes for their parameters would take seconds."""
+    table = terminal.plain_table("id", "what it does", "published", "real y")
     for info in known:
-        usual = [f"{name}={value}" for name, value in defaults_of(info.id).items() if name not in RARE]
         table.add_row(
             Text(info.id, "bold"),
-            Text.assemble(info.summary, (f"\n{info.reference}" if info.reference else "", "dim")),
+            info.summary,
+            Text(info.reference, "dim"),
             "yes" if info.regression else "no",
-            Text("\n".join(usual), "dim", no_wrap=True),
         )
     console.print(table)
     console.print()
-    console.print(
-        "real y: whether it takes real targets. infused methods ID shows all parameters of one; those "
-        "without an option of their own are given with --set NAME=VALUE."
-    )
+    console.print("real y: whether it takes real targets. infused methods ID lists the parameters of one.")
 
 
 def _show_one(console: Console, info: SelectorInfo) -> None:

@@ -20,7 +20,27 @@ __all__ = ["Dataset", "Features"]
 
 @dataclass(frozen=True)
 class Features:
-    """Finite numbers, samples x features, with names."""
+    """Finite numbers, samples x features, with names.
+
+    Parameters
+    ----------
+    X : ndarray or sparse CSR array of shape (n_samples, n_features)
+        The values, float64.
+    feature_names : tuple of str
+        One for each column of X.
+    notes : tuple of str, default=()
+        What was left out or filled, a sentence each.
+
+    See Also
+    --------
+    load_features : Reads them.
+
+    Examples
+    --------
+    >>> from infused.data import load_features
+    >>> load_features("wine", ["proline"]).feature_names
+    ('proline',)
+    """
 
     X: Data
     feature_names: tuple[str, ...]
@@ -54,6 +74,10 @@ class Dataset:
     notes : tuple of str, default=()
         What was left out, filled or taken for granted, a sentence each.
 
+    See Also
+    --------
+    load_data : Reads it.
+
     Examples
     --------
     >>> from infused.data import load_data
@@ -85,6 +109,14 @@ class Dataset:
         """The number of columns of X."""
         return int(self.X.shape[1])
 
+    @property
+    def grid_by_rows(self) -> tuple[int, int] | None:
+        """The shape of the picture whose pixels the features list row by row."""
+        if self.grid_shape is None or self.grid_order == "rows":
+            return self.grid_shape
+        # Pixels that are listed by columns are those of the turned picture listed by rows.
+        return self.grid_shape[1], self.grid_shape[0]
+
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 over the values of X and y and the feature names, in their order; computed on demand.
@@ -94,7 +126,13 @@ class Dataset:
         return fingerprint(self.X, self.y, self.feature_names)
 
     def describe(self) -> str:
-        """One line for a person."""
+        """Say in one line what the data are.
+
+        Returns
+        -------
+        str
+            Name, size, and what the target is.
+        """
         size = f"{count(self.n_samples, 'sample')} x {count(self.n_features, 'feature')}"
         if not isinstance(self.X, np.ndarray):
             size += f" (sparse, {self.X.nnz / (self.n_samples * self.n_features):.1%} non-zero)"

@@ -13,7 +13,21 @@ __all__ = ["DataError", "parsing"]
 
 
 class DataError(InputError):
-    """The data cannot be used as they are; one line names the culprit and the option that helps."""
+    """The data cannot be used as they are; one line names the culprit and the option that helps.
+
+    See Also
+    --------
+    load_data : Raises it.
+
+    Examples
+    --------
+    >>> from infused.data import DataError, dataset_info
+    >>> try:
+    ...     dataset_info("wines")
+    ... except DataError as error:
+    ...     print(error)
+    no data are named 'wines'; did you mean 'wine'?
+    """
 
 
 @contextmanager

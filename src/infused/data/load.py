@@ -86,6 +86,16 @@ def load_data(
     Dataset
         X, y, the names, and notes on what was done.
 
+    Raises
+    ------
+    DataError
+        Where the data cannot be used as they are; the message says what helps.
+
+    See Also
+    --------
+    load_features : Some features, without a target.
+    infused.select : From data to selected features.
+
     Examples
     --------
     >>> from infused.data import load_data
@@ -113,6 +123,10 @@ def load(source: Any, treatment: Treatment) -> Dataset:
     -------
     Dataset
         X, y, the names, and notes on what was done.
+
+    See Also
+    --------
+    load_data : With the options as arguments.
 
     Examples
     --------
@@ -164,6 +178,10 @@ def load_features(source: Any, features: Sequence[str], treatment: Treatment = A
     -------
     Features
         X, the names, and notes on what was done.
+
+    See Also
+    --------
+    load_data : All features, with a target.
 
     Examples
     --------

@@ -27,18 +27,43 @@ TARGETS = {"digits": "digit", "breast-cancer": "diagnosis", "wine": "grower", "d
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """What is known of named data before they are read."""
+    """What is known of named data before they are read.
+
+    Parameters
+    ----------
+    name : str
+        As `load_data` takes it.
+    title : str
+        What the data are.
+    n_samples : int
+        Rows.
+    n_features : int
+        Columns, without the target.
+    n_classes : int or None
+        None for a real target.
+    origin : str
+        Who provides them.
+    present : bool
+        Whether they are on this machine.
+
+    See Also
+    --------
+    dataset_info : Makes one.
+
+    Examples
+    --------
+    >>> from infused.data import dataset_info
+    >>> dataset_info("digits").title
+    'handwritten digits, 8 x 8 pixels'
+    """
 
     name: str
     title: str
     n_samples: int
     n_features: int
     n_classes: int | None
-    """None for a real target."""
     origin: str
-    """Who provides them."""
     present: bool
-    """Whether they are on this machine."""
 
 
 def available_datasets() -> tuple[str, ...]:
@@ -48,6 +73,11 @@ def available_datasets() -> tuple[str, ...]:
     -------
     tuple of str
         The sets that come with scikit-learn, then those of the paper.
+
+    See Also
+    --------
+    dataset_info : What is known of one.
+    load_data : Reads it.
 
     Examples
     --------
@@ -70,6 +100,16 @@ def dataset_info(name: str) -> DatasetInfo:
     -------
     DatasetInfo
         What is known of them.
+
+    Raises
+    ------
+    DataError
+        Where no data have this name.
+
+    See Also
+    --------
+    available_datasets : The names.
+    load_data : Reads the data.
 
     Examples
     --------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from numbers import Integral
 from os import fspath
 from typing import Any
 
@@ -20,6 +21,39 @@ TASKS = ("classification", "regression")
 class Treatment:
     """The options of :func:`infused.data.load_data`, as they were given.
 
+    Parameters
+    ----------
+    target : str, int or None, default=None
+        The target's column, by name or by position.
+    target_file : str or None, default=None
+        A second file that holds the target.
+    x_key : str or None, default=None
+        Where the features are in a file of several arrays.
+    y_key : str or None, default=None
+        Where the target is in a file of several arrays.
+    drop : tuple of str or int, default=()
+        Columns to leave out.
+    keep : tuple of str or int, default=()
+        Columns to use although they look like identifiers.
+    impute : {"mean", "median", "most-frequent", "zero"} or None, default=None
+        How to fill missing values.
+    one_hot : bool, default=False
+        Whether a text column becomes 0/1 columns.
+    separator : str or None, default=None
+        The character between two values of a text table; None to find it out.
+    encoding : str or None, default=None
+        Of a text file; None for UTF-8.
+    header : bool, default=True
+        Whether the first line of a text table holds names.
+    task : {"classification", "regression"} or None, default=None
+        What the target is for; None to tell by its values.
+    grid : tuple of int or None, default=None
+        Rows and columns of the picture whose pixels are the features.
+
+    See Also
+    --------
+    load : Reads data so.
+
     Examples
     --------
     >>> from infused.data import Treatment
@@ -31,33 +65,24 @@ class Treatment:
     """
 
     target: str | int | None = None
-    """The target's column, by name or by position."""
     target_file: str | None = None
-    """A second file that holds the target."""
     x_key: str | None = None
-    """Where the features are in a file of several arrays."""
     y_key: str | None = None
-    """Where the target is in a file of several arrays."""
     drop: tuple[str | int, ...] = ()
-    """Columns to leave out."""
     keep: tuple[str | int, ...] = ()
-    """Columns to use although they look like identifiers."""
     impute: str | None = None
-    """How to fill missing values."""
     one_hot: bool = False
-    """Whether a text column becomes 0/1 columns."""
     separator: str | None = None
-    """The character between two values of a text table; None to find it out."""
     encoding: str | None = None
-    """Of a text file; None for UTF-8."""
     header: bool = True
-    """Whether the first line of a text table holds names."""
     task: str | None = None
-    """Either "classification" or "regression"; None to tell by the target."""
     grid: tuple[int, int] | None = None
-    """Rows and columns of the picture whose pixels are the features."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.target, str | int | None):
+            raise InputError(
+                Setting("target"), " takes the name or the position of a column: give values as a pair (X, y)"
+            )
         if self.impute is not None:
             check_choice("impute", self.impute, IMPUTES)
         if self.task is not None:
@@ -67,11 +92,24 @@ class Treatment:
 
     @classmethod
     def make(cls, **options: Any) -> Treatment:
-        """From options as people give them: one column or several, paths of any kind, lists for tuples."""
+        """From options as people give them: one column or several, paths of any kind, lists for tuples.
+
+        Parameters
+        ----------
+        **options : dict
+            By name; None stands for the default.
+
+        Returns
+        -------
+        Treatment
+            The same in one form.
+        """
         unknown = options.keys() - {field.name for field in fields(cls)}
         if unknown:
             raise InputError(f"there is no option {sorted(unknown)[0]!r} for reading data")
         given = {name: value for name, value in options.items() if value is not None}
+        if isinstance(given.get("target"), Integral):
+            given["target"] = int(given["target"])
         for name in ("drop", "keep"):
             if name in given:
                 given[name] = _several(given[name])
@@ -82,7 +120,13 @@ class Treatment:
         return cls(**given)
 
     def given(self) -> dict[str, Any]:
-        """The options that are not their defaults."""
+        """The options that are not their defaults.
+
+        Returns
+        -------
+        dict
+            By name.
+        """
         own = {field.name: getattr(self, field.name) for field in fields(self)}
         return {field.name: own[field.name] for field in fields(self) if own[field.name] != field.default}
 

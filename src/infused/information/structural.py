@@ -95,6 +95,8 @@ class StructuralInformation:
     >>> info = StructuralInformation.from_data(X, y)
     >>> info.columns([0, 6]).shape
     (13, 2)
+    >>> info.full().shape, [block.shape for rows, columns, block in info.tiles()]
+    ((13, 13), [(13, 13)])
     >>> info.error_estimate() < 1e-10
     True
     """

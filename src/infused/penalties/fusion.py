@@ -81,6 +81,8 @@ class FusedChain:
 
 def _given_edges(fusion: Any) -> Ints:
     if sp.issparse(fusion):
+        if fusion.shape[0] != fusion.shape[1]:
+            raise InputError(f"fusion must be square where it is an adjacency, got {fusion.shape}.")
         upper = sp.coo_array(sp.triu(fusion, 1) + sp.triu(fusion.T, 1))
         return np.column_stack([upper.row, upper.col]).astype(np.int64)
     edges = np.asarray(fusion)

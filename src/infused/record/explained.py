@@ -14,7 +14,6 @@ from infused.record.distributions import dense_columns
 __all__ = ["adjusted", "explained_variance", "lost_without", "target_basis"]
 
 COLUMNS_AT_ONCE = 256
-RIDGE = 1.0
 
 
 def target_basis(target: Array, kind: TargetKind) -> Floats:
@@ -66,7 +65,8 @@ def lost_without(F: Floats, target: Array, kind: TargetKind) -> Floats:
               L(S) = \min_B |Y - X_S B|^2 + |B|^2 = |Y|^2 - Y'X_S A^{-1} X_S'Y, \quad A = X_S'X_S + I
 
     on features of variance one. The numerator is :math:`|b_j|^2 / (A^{-1})_{jj}`, so that one inverse
-    serves all features.
+    serves all features. Where these are more than the samples, it comes from the smaller
+    :math:`K = X_S X_S' + I`: :math:`A^{-1} = I - X_S' K^{-1} X_S` and :math:`B = X_S' K^{-1} Y`.
     """
     if F.shape[1] == 0:
         return np.zeros(0)
@@ -77,7 +77,12 @@ def lost_without(F: Floats, target: Array, kind: TargetKind) -> Floats:
     F = F / np.where(deviation > 1e-12, deviation, np.inf)
     Y = target_basis(target, kind)
     Y = Y - Y.mean(axis=0)
-    inverse = sl.inv(F.T @ F + RIDGE * np.eye(F.shape[1]))
-    B = inverse @ (F.T @ Y)
+    n_samples, n_features = F.shape
+    if n_features <= n_samples:
+        inverse = sl.inv(F.T @ F + np.eye(n_features))
+        B, diagonal = inverse @ (F.T @ Y), inverse.diagonal()
+    else:
+        solved = sl.solve(F @ F.T + np.eye(n_samples), np.hstack([F, Y]), assume_a="pos")
+        B, diagonal = F.T @ solved[:, n_features:], 1 - (F * solved[:, :n_features]).sum(axis=0)
     total = float((Y * Y).sum()) or 1.0
-    return np.asarray((B * B).sum(axis=1) / inverse.diagonal() / total)
+    return np.asarray((B * B).sum(axis=1) / diagonal / total)

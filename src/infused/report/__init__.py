@@ -1,7 +1,16 @@
 """What a fit looks like: plots that return matplotlib axes, and pages that open without a network.
 
-Matplotlib is loaded with the first plot. Where you give axes of your own, make their figure with
-``layout="constrained"``, so that colour bars and feature names find room.
+Plots take a fitted selector or what :func:`infused.select` returns. Matplotlib is loaded with the first one.
+Where you give axes of your own, make their figure with ``layout="constrained"``, so that colour bars and
+feature names find room.
+
+Examples
+--------
+>>> import infused
+>>> selection = infused.select("wine", k=4)
+>>> ax = infused.report.plot_coefficients(selection)
+>>> [label.get_text() for label in ax.get_xticklabels()] == selection.features
+True
 """
 
 import lazy_loader as _lazy

@@ -6,35 +6,26 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import StrOptions
 
-from infused._typing import Ints
-from infused.penalties.fusion import fusion_edges
 from infused.selectors.base import WEIGHT
-from infused.selectors.docs import LINEAR, documented
+from infused.selectors.docs import FUSION, LINEAR, documented
+from infused.selectors.feature_order import choose_fusion
 from infused.selectors.inputs import TrainingData
 from infused.selectors.linear import Composition, LinearSelector
 from infused.selectors.model import SparseModel
 from infused.selectors.ranking import Lambdas
 
-__all__ = ["CONSTRAINTS", "FusedLasso", "model_edges"]
-
+__all__ = ["CONSTRAINTS", "FusedLasso"]
 
 #: What the parameters of fusion may be, for scikit-learn's validation.
 CONSTRAINTS: dict[str, list[Any]] = {
     "lambda2": WEIGHT,
-    "fusion": [StrOptions({"chain", "grid", "none"}), "array-like", "sparse matrix"],
+    "fusion": [StrOptions({"auto", "chain", "grid", "none"}), "array-like", "sparse matrix"],
     "grid_shape": [tuple, list, None],
     "solver": [StrOptions({"auto", "split-bregman", "proximal", "coordinate-descent"})],
 }
 
 
-def model_edges(fusion: Any, n_features: int, grid_shape: tuple[int, int] | None) -> Ints | None:
-    """The edges of a model: None for the chain of whatever features are left; others are given once."""
-    if isinstance(fusion, str) and fusion == "chain":
-        return None
-    return fusion_edges(fusion, n_features, grid_shape)
-
-
-@documented(LINEAR)
+@documented({**LINEAR, **FUSION})
 class FusedLasso(LinearSelector):
     r"""The fused lasso.
 
@@ -49,8 +40,7 @@ class FusedLasso(LinearSelector):
     ----------
     %(n_features_to_select)s
     %(lambda1)s
-    lambda2 : float, default=0.005
-        Weight of fusion; a relative one is a fraction of the lambda1 at which no feature is left.
+    %(lambda2)s
     %(lambda_scale)s
     %(target)s
     %(fusion)s
@@ -100,7 +90,7 @@ class FusedLasso(LinearSelector):
         lambda2: float = 0.005,
         lambda_scale: str = "relative",
         target: str = "auto",
-        fusion: Any = "chain",
+        fusion: Any = "auto",
         grid_shape: tuple[int, int] | None = None,
         standardize: bool = True,
         ranking: str = "recursive",
@@ -126,12 +116,14 @@ class FusedLasso(LinearSelector):
         self.memory_budget = memory_budget
 
     def _compose(self, data: TrainingData) -> Composition:
+        fused = choose_fusion(self.fusion, self.grid_shape, data.F)
         model = SparseModel(
             data.F,
             data.Y,
             self.max_iter,
             self.tol,
-            edges=model_edges(self.fusion, data.n_features, self.grid_shape),
+            edges=fused.edges,
             solver=self.solver,
         )
-        return Composition(model, Lambdas(self.lambda1, self.lambda2, self.lambda_scale == "relative"))
+        lambdas = Lambdas(self.lambda1, self.lambda2, self.lambda_scale == "relative")
+        return Composition(model, lambdas, attributes=fused.attributes())

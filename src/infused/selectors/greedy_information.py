@@ -51,8 +51,14 @@ class InformationFilter(BaseSelector):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Training samples.
         y : array of shape (n_samples,)
             Class labels of any kind, or real values.
+
+        Returns
+        -------
+        self : object
+            The fitted selector.
         """
         self._check_one_target(y)
         X, y = validate_data(self, X, y, accept_sparse=["csr", "csc"], ensure_min_samples=2)

@@ -22,7 +22,7 @@ from infused.penalties.quadratic import Quadratic, Ridge, Structural, Sum
 from infused.selectors.base import WEIGHT
 from infused.selectors.inputs import quadratic_weight
 from infused.selectors.model import SparseModel
-from infused.selectors.ranking import Lambdas, next_size, rank_recursively
+from infused.selectors.ranking import Lambdas, Ranked, rank_recursively, round_sizes
 from infused.solvers.limits import largest_lambda3
 
 __all__ = ["CONSTRAINTS", "InformationTerm", "WithInformation", "screened"]
@@ -108,31 +108,24 @@ class InformationTerm:
 
 def screened(
     model: SparseModel, lambdas: Lambdas, term: InformationTerm, ranking: str, k: int | None, budget: int
-) -> Ints:
-    """All features, or as many as U fits for, chosen by the rounds that the ranking would do anyway."""
+) -> tuple[Ranked | None, Ints]:
+    """The rounds that must run without U because it would not fit, and the features that are left then."""
     n = model.n_features
     if term.lambda3 == 0 or _bytes(n) <= budget:
-        return np.arange(n)
-    can = k is not None and not term.published and ranking == "recursive"
-    size = _size_that_fits(n, k, budget) if k is not None and can else n
-    if _bytes(size) > budget:
-        require(_bytes(size), budget, f"U of {size} features", "set n_features_to_select to a smaller number")
+        return None, np.arange(n)
+    recursive = k is not None and not term.published and ranking == "recursive"
+    size = next((size for size in round_sizes(n) if _bytes(size) <= budget), n) if recursive else n
+    require(_bytes(size), budget, f"U of {size} features", "set n_features_to_select, or raise memory_budget")
     warnings.warn(
         f"U of {n} features would not fit in the memory budget: the first rounds ran without it, "
         f"and it entered when {size} features were left.",
         ScreeningWarning,
         stacklevel=2,
     )
-    return np.flatnonzero(rank_recursively(model, lambdas, size).ranking <= size)
+    early = rank_recursively(model, lambdas, size, down_to=size)
+    return early, np.flatnonzero(early.ranking <= size)
 
 
 def _bytes(n_features: int) -> int:
     """U, its part for the next round, and what the solver makes of it."""
     return 3 * 8 * n_features * n_features
-
-
-def _size_that_fits(n_features: int, k: int, budget: int) -> int:
-    """The first round of the recursive ranking for which U fits."""
-    while n_features > k and _bytes(n_features) > budget:
-        n_features = next_size(n_features, k)
-    return n_features

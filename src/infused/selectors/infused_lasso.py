@@ -10,8 +10,8 @@ from infused._typing import Floats, Ints
 from infused.graphs.validation import Graph
 from infused.information.structural import structural_information
 from infused.selectors import fused_lasso, information_term
-from infused.selectors.docs import INFORMED, documented
-from infused.selectors.fused_lasso import model_edges
+from infused.selectors.docs import FUSION, INFORMED, documented
+from infused.selectors.feature_order import choose_fusion
 from infused.selectors.information_term import InformationTerm
 from infused.selectors.inputs import TrainingData, one_target
 from infused.selectors.linear import Composition, LinearSelector
@@ -21,7 +21,7 @@ from infused.selectors.ranking import Lambdas
 __all__ = ["InFusedLasso"]
 
 
-@documented(INFORMED)
+@documented({**INFORMED, **FUSION})
 class InFusedLasso(LinearSelector):
     r"""Fused lasso with structural information (InFusedLasso).
 
@@ -39,8 +39,7 @@ class InFusedLasso(LinearSelector):
     ----------
     %(n_features_to_select)s
     %(lambda1)s
-    lambda2 : float, default=0.005
-        Weight of fusion; a relative one is a fraction of the lambda1 at which no feature is left.
+    %(lambda2)s
     %(lambda3)s
     %(lambda_scale)s
     %(formulation)s
@@ -105,7 +104,7 @@ class InFusedLasso(LinearSelector):
         lambda_scale: str = "relative",
         formulation: str = "stable",
         target: str = "auto",
-        fusion: Any = "chain",
+        fusion: Any = "auto",
         grid_shape: tuple[int, int] | None = None,
         graph: Graph = "kernel",
         standardize: bool = True,
@@ -149,6 +148,7 @@ class InFusedLasso(LinearSelector):
                 memory_budget=self.memory_budget,
             )
 
+        fused = choose_fusion(self.fusion, self.grid_shape, data.F, published=self.formulation == "paper")
         term = InformationTerm(U, self.lambda3, relative, self.formulation, self.unbounded)
         model = SparseModel(
             data.F,
@@ -156,8 +156,8 @@ class InFusedLasso(LinearSelector):
             self.max_iter,
             self.tol,
             quadratic=term.stand_in(data.F),
-            edges=model_edges(self.fusion, data.n_features, self.grid_shape),
+            edges=fused.edges,
             solver=self.solver,
         )
         lambdas = Lambdas(self.lambda1, self.lambda2, relative)
-        return Composition(model, lambdas, term, positive=term.published)
+        return Composition(model, lambdas, term, term.published, fused.attributes())

@@ -16,12 +16,11 @@ from sklearn.utils.validation import validate_data
 
 from infused._runtime.memory import memory_budget
 from infused._runtime.threads import blas_threads
-from infused._typing import Ints
 from infused.selectors.base import NUMBER_OF_FEATURES, WEIGHT, BaseSelector, how_many
 from infused.selectors.information_term import InformationTerm, screened
 from infused.selectors.inputs import TrainingData
 from infused.selectors.model import SparseModel
-from infused.selectors.ranking import Lambdas, Ranked, fit_path, path_grid, rank, rank_by_coefficient
+from infused.selectors.ranking import Lambdas, Ranked, behind, fit_path, path_grid, rank, rank_by_coefficient
 from infused.solvers.result import RegularizationPath
 
 __all__ = ["Composition", "LinearSelector"]
@@ -92,10 +91,10 @@ class LinearSelector(BaseSelector):
         with blas_threads(_threads(self.n_jobs, X)):
             data = self._training_data(X, y)
             composed = self._compose(data)
-            ranked, features, found = _rank(composed, self.ranking, k, self.memory_budget)
+            ranked, found = _rank(composed, self.ranking, k, self.memory_budget)
         if data.coding == "onehot":
             self.classes_ = np.unique(y)
-        _store(self, composed, ranked, features, k, found)
+        _store(self, composed, ranked, k, found)
         return self
 
     def regularization_path(
@@ -162,14 +161,13 @@ def _checked(selector: LinearSelector, X: Any, y: Any) -> tuple[Any, Any]:
 
 def _rank(
     composed: Composition, ranking: str, k: int | None, budget: int | float | str | None
-) -> tuple[Ranked, Ints, dict[str, Any]]:
-    """Rank the features that screening leaves, say which they are, and what the information term found."""
+) -> tuple[Ranked, dict[str, Any]]:
+    """Rank the features, and say what the information term found."""
     model, lambdas, term = composed.model, composed.lambdas, composed.information
-    features = np.arange(model.n_features)
     if term is None:
-        return rank(model, lambdas, ranking, k), features, {}
-    features = screened(model, lambdas, term, ranking, k, memory_budget(budget))
-    if len(features) < model.n_features:
+        return rank(model, lambdas, ranking, k), {}
+    early, features = screened(model, lambdas, term, ranking, k, memory_budget(budget))
+    if early is not None:
         model = model.restricted(features)
     added = term.added_to(model, features)
     found: dict[str, Any] = {
@@ -179,29 +177,19 @@ def _rank(
     if added.limit is not None:
         found["lambda3_limit_"] = added.limit
     if added.unbounded:
-        return rank_by_coefficient(added.model, lambdas, stop_early=False), features, found
-    return rank(added.model, lambdas, ranking, k), features, found
+        return rank_by_coefficient(added.model, lambdas, stop_early=False), found
+    ranked = rank(added.model, lambdas, ranking, None if k is None else min(k, len(features)))
+    return ranked if early is None else behind(early, features, ranked), found
 
 
 def _store(
-    selector: LinearSelector,
-    composed: Composition,
-    ranked: Ranked,
-    features: Ints,
-    k: int | None,
-    found: dict[str, Any],
+    selector: LinearSelector, composed: Composition, ranked: Ranked, k: int | None, found: dict[str, Any]
 ) -> None:
-    """Set the fitted attributes; features that were screened out rank behind all others."""
-    n_features, n_targets = composed.model.n_features, ranked.coef.shape[1]
-    scores = np.full(n_features, -1.0 if len(features) < n_features else 0.0)
-    scores[features] = ranked.scores
-    ranking = np.full(n_features, len(features) + 1)
-    ranking[features] = ranked.ranking
-    coef = np.zeros((n_features, n_targets))
-    coef[features] = ranked.coef
+    """Set the fitted attributes."""
+    coef = ranked.coef
     chosen = (coef > 0 if composed.positive else coef != 0).any(axis=1)
-    selector.scores_, selector.ranking_, selector.coef_ = scores, ranking, coef.T
-    selector.support_ = chosen if k is None else ranking <= k
+    selector.scores_, selector.ranking_, selector.coef_ = ranked.scores, ranked.ranking, coef.T
+    selector.support_ = chosen if k is None else ranked.ranking <= k
     selector.n_iter_ = ranked.n_iter
     selector.objective_path_ = ranked.first.objective
     selector.certificate_ = max(ranked.first.certificate, ranked.last.certificate)

@@ -128,7 +128,8 @@ def prepared(
             )
         if takes.get("target") == "auto" and parameters.get("target", "auto") == "auto":
             parameters["target"] = "real"
-    if parameters.get("fusion") == "grid" and parameters.get("grid_shape") is None:
+    fusion = parameters.get("fusion")  # may be an array of edges
+    if isinstance(fusion, str) and fusion == "grid" and parameters.get("grid_shape") is None:
         if grid_shape is None:
             raise InputError(
                 Setting("fusion", "grid"), " needs the shape of the pictures: give ", Setting("grid")
@@ -163,8 +164,14 @@ def typed_value(text: str) -> Any:
 
 
 def canonical_json(content: Any) -> str:
-    """One text for one content, whatever the order of its keys."""
-    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    """One text for one content, whatever the order of its keys; arrays are lists."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False, default=_as_list)
+
+
+def _as_list(value: Any) -> Any:
+    if hasattr(value, "tolist"):  # NumPy's arrays and scalars
+        return value.tolist()
+    raise InputError(f"{value!r} cannot be a parameter here: give numbers, texts or arrays")
 
 
 def _validated(selector: Any) -> Any:

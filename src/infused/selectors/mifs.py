@@ -9,11 +9,13 @@ from sklearn.utils._param_validation import Interval
 
 from infused._typing import Floats
 from infused.graphs.validation import Target
+from infused.selectors.docs import FILTERS, documented
 from infused.selectors.greedy_information import InformationFilter
 
 __all__ = ["MIFS"]
 
 
+@documented(FILTERS)
 class MIFS(InformationFilter):
     r"""Mutual information feature selection (MIFS).
 
@@ -28,33 +30,21 @@ class MIFS(InformationFilter):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None
-        How many features: a number, a fraction, or None for half of them.
-    beta : float
+    %(n_features_to_select)s
+    beta : float, default=0.5
         Weight of redundancy; zero ranks features one by one. The paper finds 0.5 to 1 useful.
-    n_bins : int
-        Bins of equal frequency, from 2 to 256, where a value that fills a bin has it for itself. Discrete
-        features are taken as they are: those with no more distinct values than bins, or with at most 32 of
-        which each has five samples or more on average.
-    target : {"auto", "classes", "real"}
-        What y is; "auto" decides by its type. Real values are discretised as features are.
-    n_jobs : int, optional
-        Threads; -1 for every core. The result does not depend on it.
+    %(n_bins)s
+    %(target)s
+    %(n_jobs)s
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features,)
-        Larger is better: the number of features that are not ahead in the ranking. Values of the criterion at
-        different steps cannot be compared, so they are no scores.
-    ranking_ : ndarray of shape (n_features,)
-        1 for the best. Selected features are in the order in which they were picked, the others behind them
-        by their criterion at the last step. Ties (differences below 1e-10) go to the feature with more
-        relevance, then to the first.
-    support_ : ndarray of bool
-    relevance_ : ndarray of shape (n_features,)
-        I(f; y).
-    criterion_ : ndarray of shape (n_features,)
-        The criterion of each feature at the step that picked it, or at the last one.
+    %(attributes)s
+
+    See Also
+    --------
+    MRMR : The mean of the redundancies instead of their sum.
+    JMIM : What pairs of features say together.
 
     References
     ----------

@@ -12,7 +12,17 @@ from infused.selectors.base import ranks
 from infused.selectors.model import Fit, SparseModel
 from infused.solvers.result import SolverResult
 
-__all__ = ["Lambdas", "Ranked", "rank_by_coefficient", "rank_by_path", "rank_recursively"]
+__all__ = [
+    "Lambdas",
+    "Ranked",
+    "behind",
+    "fit_path",
+    "path_grid",
+    "rank",
+    "rank_by_coefficient",
+    "rank_recursively",
+    "round_sizes",
+]
 
 MANY_FEATURES = 1100
 KEEP, KEEP_OF_MANY = 0.7, 0.5
@@ -57,6 +67,16 @@ def rank(model: SparseModel, lambdas: Lambdas, ranking: str, k: int | None) -> R
     return rank_recursively(model, lambdas, k)
 
 
+def behind(early: Ranked, features: Ints, ranked: Ranked) -> Ranked:
+    """The ranking of some features, with all others behind them as they stood in an earlier one."""
+    scores, ranking, coef = early.scores.copy(), early.ranking.copy(), np.zeros_like(early.coef)
+    scores[features] = np.floor(early.scores[features].min(initial=0.0)) + ranked.scores
+    ranking[features] = ranked.ranking
+    coef[features] = ranked.coef
+    n_iter = early.n_iter + ranked.n_iter
+    return Ranked(scores, ranking, coef, early.first, ranked.last, n_iter)
+
+
 def rank_by_coefficient(model: SparseModel, lambdas: Lambdas, stop_early: bool = True) -> Ranked:
     """One fit; features by the length of their row, those at zero by their correlation with the residual."""
     fit = model.fit(*lambdas.scaled_to(model), stop_early=stop_early)
@@ -64,34 +84,40 @@ def rank_by_coefficient(model: SparseModel, lambdas: Lambdas, stop_early: bool =
     return Ranked(fit.scores, ranking, fit.result.coef, fit.result, fit.result, fit.result.n_iter)
 
 
-def rank_recursively(model: SparseModel, lambdas: Lambdas, k: int) -> Ranked:
-    """Fit, keep the best part, fit again, until k features remain.
+def rank_recursively(model: SparseModel, lambdas: Lambdas, k: int, down_to: int = 1) -> Ranked:
+    """Fit, keep the best part, fit again, down to one feature; then fit the k best for their coefficients.
 
-    A score is the number of rounds that a feature survived, plus its share of the largest row in the last of
+    The rounds do not depend on k, so that the first k features are the first of every longer selection. A
+    score is the number of rounds that a feature survived, plus its share of the largest row in the last of
     them: it orders features as the ranking does.
     """
+    sizes = round_sizes(model.n_features, down_to)
+    stage = Stage(None, "ranking features", sum(sizes) + k)
     remaining = np.arange(model.n_features)
     scores, tie_breaks = np.zeros(model.n_features), np.zeros(model.n_features)
-    first, n_iter, survived = None, 0, 0
-    stage = Stage(None, "ranking features", sum(_sizes(model.n_features, k)))
-    while True:
-        last_round = len(remaining) == k
-        part = model if len(remaining) == model.n_features else model.restricted(remaining)
-        tol = model.tol if last_round or first is None else max(model.tol, ROUGH)
-        fit = part.fit(*lambdas.scaled_to(part), tol=tol)
-        first = first or fit.result
-        n_iter += fit.result.n_iter
-        stage.advance(len(remaining))
+    fit = model.fit(*lambdas.scaled_to(model))
+    first, n_iter = fit.result, fit.result.n_iter
+    for survived, size in enumerate(sizes):
+        if survived:
+            best = np.argsort(ranks(fit.scores, fit.leftover))[:size]
+            remaining = remaining[np.sort(best)]
+            part = model.restricted(remaining)
+            fit = part.fit(*lambdas.scaled_to(part), tol=max(model.tol, ROUGH))
+            n_iter += fit.result.n_iter
+        stage.advance(size)
         scores[remaining] = survived + _share(fit.scores)
         tie_breaks[remaining] = fit.leftover
-        if last_round:
-            break
-        best = np.argsort(ranks(fit.scores, fit.leftover))[: next_size(len(remaining), k)]
-        remaining = remaining[np.sort(best)]
-        survived += 1
-    coef = np.zeros((model.n_features, model.Y.shape[1]))
-    coef[remaining] = fit.result.coef
-    return Ranked(scores, ranks(scores, tie_breaks), coef, first, fit.result, n_iter)
+    ranking = ranks(scores, tie_breaks)
+    last, coef = first, first.coef
+    if k < model.n_features:
+        chosen = np.flatnonzero(ranking <= k)
+        part = model.restricted(chosen)
+        last = part.fit(*lambdas.scaled_to(part)).result
+        n_iter += last.n_iter
+        coef = np.zeros_like(first.coef)
+        coef[chosen] = last.coef
+    stage.advance(k)
+    return Ranked(scores, ranking, coef, first, last, n_iter)
 
 
 def rank_by_path(model: SparseModel, lambdas: Lambdas) -> Ranked:
@@ -128,17 +154,13 @@ def path_grid(largest: float, smallest: float, length: int) -> Floats:
     return np.asarray(np.geomspace(largest, smallest, length))
 
 
-def next_size(n: int, k: int) -> int:
-    """How many features the next round keeps: always fewer, never less than k."""
-    kept = int(np.ceil(n * (KEEP_OF_MANY if n > MANY_FEATURES else KEEP)))
-    return max(k, min(kept, n - 1))
-
-
-def _sizes(n: int, k: int) -> list[int]:
-    """How many features each round has: a round costs about as much as it has features."""
+def round_sizes(n: int, down_to: int = 1) -> list[int]:
+    """How many features each round has, from all of them to at most ``down_to``."""
     sizes = [n]
-    while sizes[-1] > k:
-        sizes.append(next_size(sizes[-1], k))
+    while sizes[-1] > down_to:
+        n = sizes[-1]
+        kept = int(np.ceil(n * (KEEP_OF_MANY if n > MANY_FEATURES else KEEP)))
+        sizes.append(min(kept, n - 1))
     return sizes
 
 

@@ -114,14 +114,14 @@ _OURS = (
     ),
     _ours(
         "l1-logistic",
-        "scores:L1LogisticSelector",
+        "importances:L1LogisticSelector",
         "logistic regression with an l1 penalty",
         "Fan et al. 2008",
         regression=False,
     ),
     _ours(
         "random-forest",
-        "scores:RandomForestSelector",
+        "importances:RandomForestSelector",
         "impurity importance in a random forest",
         "Breiman 2001",
     ),
@@ -147,6 +147,17 @@ ABLATIONS = {
 def available_selectors() -> list[str]:
     """The ids that :func:`make_selector` takes: ours first, then those of other packages by name.
 
+    Returns
+    -------
+    list of str
+        The ids.
+
+    See Also
+    --------
+    make_selector : A selector by its id.
+
+    Examples
+    --------
     >>> from infused import available_selectors
     >>> available_selectors()[:3]
     ['infused-lasso', 'in-elastic-net', 'in-lasso']
@@ -179,8 +190,32 @@ def id_of(kind: type) -> str:
 
 
 def make_selector(id: str, **parameters: Any) -> Any:
-    """A selector by its id, with good defaults for whatever is not given.
+    """Make a selector by its id, with good defaults for whatever is not given.
 
+    Parameters
+    ----------
+    id : str
+        One of :func:`available_selectors`, or the dotted path of a class of your own.
+    **parameters : dict
+        What its constructor takes.
+
+    Returns
+    -------
+    selector
+        Of scikit-learn's kind, not fitted.
+
+    Raises
+    ------
+    InputError
+        Where there is no such selector, or it does not take a parameter.
+
+    See Also
+    --------
+    available_selectors : The ids.
+    select : From data to selected features in one call.
+
+    Examples
+    --------
     >>> from infused import make_selector
     >>> make_selector("mrmr", n_features_to_select=50)
     MRMR(n_features_to_select=50)

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from infused._runtime.files import check_writable, write_whole
 from infused._runtime.messages import check_choice
 from infused._runtime.progress import Stage, timed
-from infused.bench.captions import METRICS
-from infused.bench.frames import failed_cells
+from infused.bench.frames import SCORINGS, failed_cells
 from infused.bench.plan import Experiment, Problem, check_ks, content_key, default_ks
 from infused.bench.runner import Progress, run_experiment
 from infused.bench.standings import Standings, compare_methods
@@ -232,11 +231,11 @@ def compare(
     """
     check_jobs(n_jobs)
     check_timeout(timeout)
-    if scoring is not None:
-        check_choice("scoring", scoring, METRICS)
     chosen = [Method.given(method) for method in [*(METHODS if methods is None else methods), BASELINE]]
     with timed({}, "read", "reading the data"):
         dataset = load(data, Treatment.make(target=target, **options))
+    if scoring is not None:
+        check_choice("scoring", scoring, SCORINGS[dataset.kind])
     wanted = [k] if isinstance(k, int) else k
     ks = check_ks(wanted or default_ks(dataset.name, dataset.n_features), dataset.name, dataset.n_features)
     experiment = Experiment(

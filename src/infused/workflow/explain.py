@@ -72,6 +72,43 @@ class Neighbour:
 class Explanation:
     """What the data say of one feature: its values by class, its relevance, and what repeats it.
 
+    Parameters
+    ----------
+    name : str
+        The feature.
+    position : int
+        Its column, from 0.
+    n_features : int
+        How many features the data have.
+    n_samples : int
+        How many samples they have.
+    n_distinct : int
+        How many different values the feature has.
+    target : str
+        What y is called.
+    alone : float
+        Share of its variance that goes with the target, corrected for chance.
+    f_value : Relevance
+        Of an analysis of variance, with its rank among all features.
+    mutual_information : Relevance
+        In nats, of the values in five bins.
+    entropy : float
+        Of the distribution of its graph, in nats; at most the logarithm of the number of samples.
+    target_similarity : float
+        Similarity I_S of its graph and its target graph.
+    bin_edges : tuple of float
+        Of the histograms.
+    by_target : tuple of Spread
+        Its values in each class, or in each quarter of a real target.
+    by_correlation : tuple of Neighbour
+        The features that correlate most with it.
+    by_similarity : tuple of Neighbour
+        The features whose graphs are most similar to its own.
+    notes : tuple of str
+        On the data.
+    data : Dataset
+        What the feature is part of.
+
     See Also
     --------
     infused.explain : Makes one.
@@ -90,20 +127,15 @@ class Explanation:
     n_distinct: int
     target: str
     alone: float
-    """Share of its variance that goes with the target, corrected for chance."""
     f_value: Relevance
     mutual_information: Relevance
-    """In nats, of the values in five bins."""
     entropy: float
-    """Of the distribution of its graph, in nats; at most the logarithm of the number of samples."""
     target_similarity: float
-    """I_S of its graph and its target graph."""
     bin_edges: tuple[float, ...]
     by_target: tuple[Spread, ...]
     by_correlation: tuple[Neighbour, ...]
     by_similarity: tuple[Neighbour, ...]
     notes: tuple[str, ...]
-    """On the data."""
     data: Dataset = field(repr=False, compare=False)
 
     def __str__(self) -> str:
@@ -120,6 +152,7 @@ class Explanation:
         Returns
         -------
         str
+            JSON.
         """
         own = {one.name: encode(getattr(self, one.name)) for one in fields(self) if one.name != "data"}
         return json.dumps({"schema": SCHEMA, **own}, ensure_ascii=False, indent=1)
@@ -135,6 +168,7 @@ class Explanation:
         Returns
         -------
         ndarray of two matplotlib Axes
+            Where they were drawn.
         """
         from infused.report import plot_feature_graph
 
@@ -206,6 +240,7 @@ def explain(
     Returns
     -------
     Explanation
+        Its ``plot`` draws the feature's graph; printed, it is one sentence.
 
     See Also
     --------

@@ -60,26 +60,24 @@ def write_outputs(
     """
     folder = Path(folder)
     check_folder(folder, force)
-    contents: dict[str, Any] = {"selected.csv": selected_csv(record), "selection.json": record.to_json()}
+    contents = {"selected.csv": selected_csv(record).encode(), "selection.json": record.to_json().encode()}
     if reduced is not None:
-        contents["reduced.parquet"] = reduced
+        contents["reduced.parquet"] = _parquet(reduced)
     if page is not None:
-        contents["report.html"] = page
+        contents["report.html"] = page.encode()
     folder.mkdir(parents=True, exist_ok=True)
-    remove_leftovers(folder)
+    remove_leftovers(path for name in FILES for path in folder.glob(f".{name}.*"))
     for name in reversed(FILES):
         (folder / name).unlink(missing_ok=True)
     names = [name for name in FILES if name in contents]
     for name in names:
-        write_whole(folder / name, _as_bytes(contents[name]))
+        write_whole(folder / name, contents[name])
     return [folder / name for name in names]
 
 
-def _as_bytes(content: Any) -> bytes:
-    if isinstance(content, str):
-        return content.encode()
+def _parquet(table: Any) -> bytes:
     buffer = io.BytesIO()
-    extra("pyarrow.parquet").write_table(content, buffer)
+    extra("pyarrow.parquet").write_table(table, buffer)
     return buffer.getvalue()
 
 

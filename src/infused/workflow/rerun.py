@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from infused._runtime.messages import warn_user
 from infused.data import Dataset
 from infused.data.named import find_named
 from infused.exceptions import InputError, Setting
 from infused.record.schema import SelectionRecord
-from infused.workflow.select import fulfil
+from infused.workflow.select import fulfil, path_or_name
 from infused.workflow.selection import Selection, read_record
 
 __all__ = ["Repetition", "rerun"]
@@ -20,6 +20,15 @@ __all__ = ["Repetition", "rerun"]
 @dataclass(frozen=True)
 class Repetition:
     """A selection that was made again.
+
+    Parameters
+    ----------
+    earlier : SelectionRecord
+        The first.
+    again : Selection
+        The second.
+    same_data : bool
+        Whether both saw the same values.
 
     See Also
     --------
@@ -33,11 +42,8 @@ class Repetition:
     """
 
     earlier: SelectionRecord
-    """The first."""
     again: Selection
-    """The second."""
     same_data: bool
-    """Whether both saw the same values."""
 
     @property
     def difference(self) -> str:
@@ -94,16 +100,16 @@ def rerun(selection: Any, data: Any = None, *, n_jobs: int | None = None, force:
         raise InputError(
             f"{source!r}, which the record names, is not here: say where it is with ", Setting("data")
         )
-    if isinstance(data, str):
-        request = replace(request, source=data)
+    if data is not None:
+        request = replace(request, source=path_or_name(data))
+    changed = f"{request.source or 'the data'!r} changed since {earlier.created}"
 
     def check(dataset: Dataset) -> None:
-        if dataset.fingerprint == earlier.data.fingerprint:
-            return
-        changed = f"{dataset.source or 'the data'!r} changed since {earlier.created}"
-        if not force:
+        if dataset.fingerprint != earlier.data.fingerprint and not force:
             raise InputError(f"{changed}: select from it as it is now with ", Setting("force", True))
-        warn_user(f"{changed}, so other features may come out", UserWarning)
 
     again = fulfil(request, data, n_jobs=n_jobs, check=check)
-    return Repetition(earlier, again, again.record.data.fingerprint == earlier.data.fingerprint)
+    same = again.record.data.fingerprint == earlier.data.fingerprint
+    if not same:
+        warnings.warn(f"{changed}, so other features may have come out", UserWarning, stacklevel=2)
+    return Repetition(earlier, again, same)

@@ -14,6 +14,7 @@ from infused.bench.tuning import TRANSFORMS, choose_number, choose_transform, tr
 from infused.data import Dataset, load
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError, Setting
+from infused.record.codec import plain
 from infused.record.schema import Request
 from infused.record.summary import summarize
 from infused.selectors.method import APART, Method, defaults_of, prepared
@@ -110,7 +111,7 @@ def select(
     >>> import infused
     >>> selection = infused.select("breast-cancer", k=3, method="mrmr")
     >>> selection.features
-    ['worst perimeter', 'worst concave points', 'worst texture']
+    ['worst perimeter', 'worst smoothness', 'mean concave points']
     """
     k = getattr(method, "n_features_to_select", None) if k is None else k
     chosen = Method.given(method)
@@ -132,9 +133,9 @@ def select(
             grid=grid,
         ),
         method=Method(chosen.id, {**chosen.parameters, **parameters}),
-        k=k,
+        k=plain(k),
         transform=transform,
-        seed=seed,
+        seed=plain(seed),
     )
     return fulfil(request, data, n_jobs=n_jobs)
 
@@ -170,9 +171,10 @@ def fulfil(
 
     def make(k: int | float | None) -> Any:
         seed = request.seed
-        return prepared(asked, k, dataset.kind, grid_shape=_rows_first(dataset), seed=seed, n_jobs=n_jobs)
+        return prepared(asked, k, dataset.kind, grid_shape=dataset.grid_by_rows, seed=seed, n_jobs=n_jobs)
 
     made = make(None if isinstance(request.k, str) else request.k)
+    _check_targets(dataset, asked.id, made)
     chosen = _choose(dataset, request, make, timings)
     with timed(timings, "select", "selecting features"):
         selector = made.set_params(n_features_to_select=chosen.k).fit(chosen.X, dataset.y)
@@ -254,13 +256,14 @@ def _with_grid(request: Request) -> Method:
     return Method(method.id, {"fusion": "grid", **method.parameters})
 
 
-def _rows_first(dataset: Dataset) -> tuple[int, int] | None:
-    """The shape of the picture whose pixels are listed row by row."""
-    if dataset.grid_shape is None:
-        return None
-    rows, columns = dataset.grid_shape
-    # Pixels that are listed by columns are those of the turned picture listed by rows.
-    return (rows, columns) if dataset.grid_order == "rows" else (columns, rows)
+def _check_targets(dataset: Dataset, id: str, selector: Any) -> None:
+    """Refuse several targets where the selector takes one, as scikit-learn's tags say."""
+    tags = selector.__sklearn_tags__() if hasattr(selector, "__sklearn_tags__") else None
+    if dataset.y.ndim > 1 and tags is not None and not tags.target_tags.multi_output:
+        raise InputError(
+            f"{id} takes one target, but {dataset.target_name!r} has {dataset.y.shape[1]} columns: take "
+            "another method, such as lasso"
+        )
 
 
 def _complete(method: Method, selector: Any) -> Method:

@@ -55,6 +55,11 @@ class Selection:
     ['rank', 'feature', 'score', 'alone', 'unique', 'group']
     >>> selection.apply("wine").shape
     (178, 2)
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     written = selection.save(folder, report=False)
+    ...     infused.Selection.load(folder).features
+    ['flavanoids', 'proline']
     """
 
     def __init__(self, record: SelectionRecord, selector: Any = None, data: Dataset | None = None):
@@ -173,6 +178,7 @@ class Selection:
         Returns
         -------
         Selection
+            With its ``record``, ``features`` and ``table``.
         """
         return cls(read_record(path))
 

@@ -53,6 +53,10 @@ def reader_formats() -> dict[str, str]:
     dict of str to str
         From the suffix, such as ``.csv.gz``, to the name of the format.
 
+    See Also
+    --------
+    load_data : Reads a file.
+
     Examples
     --------
     >>> from infused.data import reader_formats

@@ -14,7 +14,19 @@ import numpy as np
 
 from infused.record.schema import SelectionRecord
 
-__all__ = ["Chart", "coefficient_chart", "convergence_chart", "label", "rank_chart", "score_chart"]
+__all__ = [
+    "Chart",
+    "coefficient_chart",
+    "convergence_chart",
+    "crossed",
+    "explained_chart",
+    "label",
+    "rank_chart",
+    "rounded",
+    "rows_axis",
+    "rows_height",
+    "shortened",
+]
 
 TOP = 30
 LONGEST_TICK, LONGEST_HOVER = 22, 80  # characters
@@ -84,30 +96,51 @@ def _best(record: SelectionRecord) -> str:
     return f"the {k} selected features" if k <= TOP else f"the best {TOP} of {k:,} selected features"
 
 
-def score_chart(record: SelectionRecord) -> Chart | None:
-    """Scores of the best features: dots, because the axis need not start at zero."""
+def explained_chart(record: SelectionRecord) -> Chart | None:
+    """What each of the best features explains: by itself, and beyond the other selected ones.
+
+    Two panels with scales of their own: the shares are of different wholes, and the second are far smaller
+    wherever features repeat each other.
+    """
     best = record.selected[:TOP]
-    if not best or any(feature.score is None for feature in best):
+    if not best:
         return None
     names = [feature.name for feature in best]
-    trace = {
-        "type": "scatter",
-        "mode": "markers",
-        "x": [rounded(feature.score) for feature in best],
-        "y": list(range(len(best))),
-        "customdata": [label(name) for name in names],
-        "hovertemplate": "%{customdata}<br>score %{x:.4g}<extra></extra>",
-        "marker": {"color": "@accent", "size": 9},
-    }
+    panels = [_share_bars(names, [feature.alone for feature in best], "alone", "@accent")]
+    if all(feature.unique is not None for feature in best):
+        shares = [feature.unique or 0.0 for feature in best]
+        panels.append({**_share_bars(names, shares, "unique", "@series2"), "xaxis": "x2"})
+    halves = [[0.0, 0.46], [0.54, 1.0]] if len(panels) == 2 else [[0.0, 1.0]]
+    axes = [
+        {"title": {"text": f"{title} (%)"}, "domain": half, "nticks": 4, "rangemode": "tozero", "anchor": "y"}
+        for title, half in zip(("Alone", "Unique"), halves, strict=False)
+    ]
     return Chart(
         id="scores",
-        title=f"Scores of {_best(record)}",
-        caption=f"As {record.method_name} scores them: further right is better. Mind where the axis starts.",
+        title=f"What {_best(record)} explain{'s' if len(record.selected) == 1 else ''}",
+        caption="Alone: share of its variance that goes with the target. Unique: share of the target's "
+        "variance that is lost without it.",
         height=rows_height(len(best)),
-        data=[trace],
-        layout={"xaxis": {"title": {"text": "Score"}}, "yaxis": {**rows_axis(names), "showgrid": True}},
+        data=panels,
+        layout={
+            **{f"xaxis{n + 1 if n else ''}": axis for n, axis in enumerate(axes)},
+            "yaxis": rows_axis(names),
+        },
         wide=not record.coefficient_names,
     )
+
+
+def _share_bars(names: list[str], shares: list[float], word: str, colour: str) -> dict[str, Any]:
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "x": [rounded(100.0 * share, 4) for share in shares],
+        "y": list(range(len(names))),
+        "customdata": [label(name) for name in names],
+        "hovertemplate": f"%{{customdata}}<br>{word} %{{x:.3g}}%<extra></extra>",
+        "marker": {"color": colour},
+        "width": 0.62,
+    }
 
 
 def coefficient_chart(record: SelectionRecord) -> Chart | None:

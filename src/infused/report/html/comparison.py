@@ -4,50 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from html import escape
-from typing import TYPE_CHECKING
+from math import isnan
+from typing import Any
 
-from infused import __version__
-from infused.bench.captions import LEAKY
-from infused.bench.frames import Protocol
-from infused.bench.standings import Standings, compare_methods
-from infused.report import compare_text as text
-from infused.report.html.assembly import Section, asset, fill, there
+from infused.bench.captions import LEAKY, METRICS
+from infused.bench.standings import Standings
+from infused.bench.tables import standings_table
+from infused.bench.verdict import n_features, verdict, with_unit
 from infused.report.html.comparison_charts import differences_chart, scores_chart, stability_chart, time_chart
-from infused.report.html.words import definition_list
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
+from infused.report.html.page import PAPER, Pair, Section, render_page
 
 __all__ = ["render_comparison"]
 
+CITATIONS = (
+    PAPER,
+    'C. Nadeau, Y. Bengio, "Inference for the Generalization Error", Machine Learning 52, 2003.',
+    'S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scandinavian Journal of Statistics '
+    "6, 1979.",
+    'S. Nogueira, K. Sechidis, G. Brown, "On the Stability of Feature Selection Algorithms", JMLR 18 (174), '
+    "2018.",
+)
+
 
 def render_comparison(
-    rows: DataFrame,
-    title: str | None = None,
-    *,
-    protocol: Protocol | None = None,
-    metric: str | None = None,
-    command: str | None = None,
-    notes: Sequence[str] = (),
+    standings: Standings, title: str | None = None, *, command: str | None = None, notes: Sequence[str] = ()
 ) -> str:
-    """One HTML page that answers: which selector, how many features, and is the difference real?
+    """One HTML page on which selector is best, with how many features, and whether the difference is real.
 
     The answer comes first, in two sentences, and says so where the folds show no difference. Like the report
-    of a selection, the page opens without a network, and names of methods and data are shown as text.
+    of a selection, the page opens without a network, and names of methods and data are shown as text. A page
+    about leaky results is marked as such.
 
     Parameters
     ----------
-    rows : DataFrame
-        One row per k of a cell, of one data set.
-    title : str, optional
-    protocol : {"nested", "leaky"}, optional
-        Needed where the rows hold both; a leaky page is marked as such.
-    metric : str, optional
-        By default accuracy, or R² for a real target.
-    command : str, optional
-        What makes these rows again.
-    notes : sequence of str
+    standings : Standings
+        What the folds say about the methods: a comparison's ``standings``.
+    title : str, default=None
+        The heading; by default it names the data.
+    command : str, default=None
+        What to type to run it again.
+    notes : sequence of str, default=()
         What a reader should know about the data.
 
     Returns
@@ -55,50 +51,46 @@ def render_comparison(
     str
         Encode it as UTF-8.
 
+    See Also
+    --------
+    infused.Comparison.report : The same, also as a file.
+
     Examples
     --------
-    >>> from infused.bench import Store
-    >>> from infused.report.html.comparison import render_comparison
-    >>> rows = Store("my-results").frame()
-    >>> page = render_comparison(rows, "My data")  # doctest: +SKIP
+    >>> import infused
+    >>> found = infused.compare("wine", methods=["anova"], k=[2, 4], folds=3)
+    >>> page = infused.report.render_comparison(found.standings, "Wine")
+    >>> page.splitlines()[0]
+    '<!doctype html>'
     """
-    standings = compare_methods(rows, protocol=protocol, metric=metric)
+    leaky = standings.protocol == "leaky"
+    table = standings_table(standings)
     sections = _sections(standings)
-    return fill(
-        "compare.html",
-        style=asset("page.css") + asset("compare.css"),
-        script="",
-        payload={},
-        charts=[chart for section in sections for chart in section.charts],
-        title=escape(title or f"Feature selectors on {standings.dataset}"),
-        eyebrow=escape(f"Standings of {standings.methods['label'].nunique()} feature selectors"),
-        answer=escape(text.answer(standings)),
-        warning=_warning(standings),
-        facts=definition_list(text.facts(standings), "facts"),
-        links="".join(section.link() for section in sections),
-        sections="".join(section.html() for section in sections),
-        command=_command(command),
-        settings=definition_list(
-            [*text.settings(standings), *[("Note", note) for note in notes]], "settings"
-        ),
-        citations=text.citations(),
-        version=escape(__version__),
+    return render_page(
+        "comparison.html",
+        sections=[_marked(section) for section in sections] if leaky else sections,
+        title=title or f"Feature selectors on {standings.dataset}",
+        eyebrow=f"Standings of {standings.methods['label'].nunique()} feature selectors",
+        lead=verdict(standings),
+        warning=LEAKY if leaky else "",
+        facts=_facts(standings),
+        columns=list(table.cells.columns),
+        rows=table.cells.to_numpy().tolist(),
+        notes=[table.caption, *table.notes],
+        command=command,
+        settings=[*_settings(standings), *[("Note", note) for note in notes]],
+        citations=CITATIONS,
     )
 
 
 def _sections(standings: Standings) -> list[Section]:
-    table = (
-        f'<div class="card"><table class="methods">{text.method_table(standings)}</table>'
-        f"{text.table_note(standings)}</div>"
-    )
-    candidates = [
-        Section("methods", "Methods", [], before=table),
+    others = (stability_chart(standings), time_chart(standings))
+    difference = differences_chart(standings)
+    return [
         Section("features", "How many features", [scores_chart(standings)]),
-        Section("differences", "Is it real?", there(differences_chart(standings))),
-        Section("stability", "Stability and time", there(stability_chart(standings), time_chart(standings))),
+        Section("differences", "Is it real?", [] if difference is None else [difference]),
+        Section("stability", "Stability and time", [chart for chart in others if chart is not None]),
     ]
-    there_is = [section for section in candidates if section.charts or section.before]
-    return [_marked(section) for section in there_is] if standings.protocol == "leaky" else there_is
 
 
 def _marked(section: Section) -> Section:
@@ -106,11 +98,44 @@ def _marked(section: Section) -> Section:
     return replace(section, charts=[replace(one, title=f"Leaky: {one.title}") for one in section.charts])
 
 
-def _warning(standings: Standings) -> str:
-    return f'<p class="warning" role="note">{escape(LEAKY)}</p>' if standings.protocol == "leaky" else ""
+def _facts(standings: Standings) -> list[Pair]:
+    """The key figures."""
+    best, rows = standings.methods.iloc[0], standings.rows
+    sizes = rows[["n_train", "n_test"]].dropna().sum(axis=1)
+    repeats, folds = rows["repeat"].nunique(), rows["fold"].nunique()
+    pairs = [
+        ("Best", str(best["label"])),
+        (f"Its {METRICS[standings.metric]}", with_unit(best, standings.metric)),
+        ("Its features", f"{int(best['k']):,} of {n_features(standings):,}"),
+        ("Enough", f"{int(best['smallest_k']):,}"),
+    ]
+    if not isnan(best["stability"]):
+        pairs.append(("Its stability", f"{best['stability']:.2f}"))
+    pairs.append(("Samples", f"{int(sizes.max()):,}"))
+    pairs.append(("Folds", f"{folds}" if repeats == 1 else f"{repeats} x {folds}"))
+    return pairs
 
 
-def _command(command: str | None) -> str:
-    if command is None:
-        return ""
-    return f'<h3>Run it again</h3><pre tabindex="0"><code>{escape(command)}</code></pre>'
+def _settings(standings: Standings) -> list[Pair]:
+    """What a rerun needs, in words."""
+    rows = standings.rows
+    packages = {"infused": "infused_version", "scikit-learn": "sklearn_version", "NumPy": "numpy_version"}
+    versions = [f"{name} {_values(rows, one)}" for name, one in packages.items() if _values(rows, one)]
+    pairs = [
+        ("Data", standings.dataset),
+        ("Fingerprint", _values(rows, "data")),
+        ("Protocol", standings.protocol),
+        ("Repeats x folds", f"{rows['repeat'].nunique()} x {rows['fold'].nunique()}"),
+        ("Numbers of features", ", ".join(str(k) for k in sorted(standings.curves["k"].unique()))),
+        ("Judged by", _values(rows, "classifier")),
+        ("Transforms chosen", _values(rows, "transform")),
+        ("Seed", _values(rows, "seed")),
+        ("Versions", ", ".join(versions)),
+        ("Machine", _values(rows, "machine")),
+    ]
+    return [(name, value) for name, value in pairs if value]
+
+
+def _values(rows: Any, column: str) -> str:
+    """The different values of a column, if there is one."""
+    return ", ".join(sorted(str(one) for one in rows[column].dropna().unique())) if column in rows else ""

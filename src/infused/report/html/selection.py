@@ -2,39 +2,46 @@
 
 from __future__ import annotations
 
-from html import escape
+import json
 from typing import Any
 
 import numpy as np
 
 from infused.record.schema import SelectionRecord
-from infused.report import page_text as text
-from infused.report.html.assembly import SHOWN_AT_FIRST, Section, asset, embedded, fill, there
+from infused.record.sentences import asked, came_out, shared_groups, title
 from infused.report.html.charts import (
+    Chart,
     coefficient_chart,
     convergence_chart,
+    explained_chart,
     rank_chart,
     rounded,
-    score_chart,
     shortened,
 )
-from infused.report.html.distributions import FEW_CLASSES, distribution_charts
-from infused.report.html.pictures import class_pictures_chart, picture_chart
-from infused.report.html.redundancy import heat_chart, network_chart
+from infused.report.html.page import PAPER, Pair, Section, embedded, render_page
+from infused.report.html.redundancy_charts import heat_chart, network_chart
+from infused.report.html.value_charts import (
+    FEW_CLASSES,
+    class_pictures_chart,
+    distribution_charts,
+    picture_chart,
+)
 
-__all__ = ["MOST_ROWS", "render_report"]
+__all__ = ["MOST_ROWS", "citations", "column_words", "render_report"]
 
 #: The table holds this many features, the best ones; selection.json holds all.
 MOST_ROWS = 10_000
 
 NAME_LENGTHS = (160, 80, 40, 20)  # in the table: the first with which all names take less than
-BYTES_OF_NAMES = 700_000  # this much, so that a page with 10,000 of them stays under 6 MB
+BYTES_OF_NAMES = 700_000  # this much, so that a page with 10,000 of them stays under 3 MB
+MOST_CLASSES = 12
+MOST_MEMBERS = 8
 
 
 def render_report(record: SelectionRecord) -> str:
     """One HTML page about a selection, which opens without a network.
 
-    Names of features and classes are data. In HTML they are escaped, in the embedded JSON no character can
+    Names of features and classes are data. The templates escape them, in the embedded JSON no character can
     end the script element, the script writes them by ``textContent``, and labels of charts are escaped for
     plotly. The page's Content-Security-Policy lets only those scripts run whose hashes it lists, and forbids
     every connection.
@@ -42,70 +49,72 @@ def render_report(record: SelectionRecord) -> str:
     Parameters
     ----------
     record : SelectionRecord
+        What was asked, of which data, and what came out: a selection's ``record``.
 
     Returns
     -------
     str
         Encode it as UTF-8.
+
+    See Also
+    --------
+    infused.Selection.report : The same, also as a file.
+
+    Examples
+    --------
+    >>> import infused
+    >>> page = infused.report.render_report(infused.select("wine", k=3, method="anova").record)
+    >>> page.splitlines()[0]
+    '<!doctype html>'
     """
-    sections = _sections(record)
-    return fill(
-        "page.html",
-        style=asset("page.css"),
-        script=asset("page.js"),
+    beyond = f"The table holds the best {MOST_ROWS:,} features; selection.json holds all."
+    return render_page(
+        "selection.html",
+        sections=_sections(record),
+        scripts=("table.js",),
         payload=_table(record),
-        charts=[chart for section in sections for chart in section.charts],
-        title=escape(text.title(record)),
-        method=escape(record.method_name),
-        asked=escape(text.asked(record)),
-        came_out=escape(text.came_out(record)),
-        facts=text.definition_list(text.facts(record), "facts"),
-        links="".join(section.link() for section in sections),
-        table_note=escape(_table_note(record)),
-        sections="".join(section.html() for section in sections),
-        settings=text.definition_list(text.settings(record), "settings"),
-        citations="".join(f"<li>{escape(one)}</li>" for one in text.citations(record)),
-        version=escape(record.versions.infused),
+        title=title(record),
+        eyebrow=f"Feature selection with {record.method_name}",
+        lead=f"{asked(record)} {came_out(record)}",
+        facts=_facts(record),
+        notes=[column_words(record), *[beyond] * (record.data.n_features > MOST_ROWS)],
+        settings=_settings(record),
+        citations=citations(record),
     )
 
 
 def _sections(record: SelectionRecord) -> list[Section]:
-    groups = text.definition_list(text.groups_text(record), "groups")
-    candidates = [
-        Section(
-            "scores", "Scores", there(score_chart(record), coefficient_chart(record), rank_chart(record))
-        ),
-        Section("picture", "Picture", there(picture_chart(record), class_pictures_chart(record))),
-        Section("redundancy", "Redundancy", there(heat_chart(record), network_chart(record)), after=groups),
+    scores = _there(explained_chart(record), coefficient_chart(record), rank_chart(record))
+    groups = tuple(
+        (f"Group {number}", _listed([feature.name for feature in features], MOST_MEMBERS))
+        for number, features in shared_groups(record).items()
+    )
+    return [
+        Section("scores", "Scores", scores),
+        Section("picture", "Picture", _there(picture_chart(record), class_pictures_chart(record))),
+        Section("redundancy", "Redundancy", _there(heat_chart(record), network_chart(record)), pairs=groups),
         _distributions(record),
-        Section("convergence", "Convergence", there(convergence_chart(record))),
+        Section("convergence", "Convergence", _there(convergence_chart(record))),
     ]
-    return [section for section in candidates if section.charts]
+
+
+def _there(*charts: Chart | None) -> list[Chart]:
+    return [chart for chart in charts if chart is not None]
 
 
 def _distributions(record: SelectionRecord) -> Section:
-    charts, classes = distribution_charts(record), record.data.classes
-    title, legend = "Best features by class", ""
+    classes = record.data.classes
+    legend: tuple[str, ...] = ()
+    heading = "Best features by class"
     if classes is None:
-        title = "Best features against the target"
-        words = f"Each dot is a sample: the feature from left to right, {record.data.target} upwards."
+        heading = "Best features against the target"
+        note = f"Each dot is a sample: the feature from left to right, {record.data.target} upwards."
     elif len(classes) > FEW_CLASSES:
-        words = "One row for each class: the stronger the colour, the more of its samples have this value."
+        note = "One row for each class: the stronger the colour, the more of its samples have this value."
     else:
-        words = "Percent of the samples of each class, by the value of the feature."
-        chips = [
-            f'<li><span class="chip series{n}"></span>{escape(c.name)}</li>' for n, c in enumerate(classes)
-        ]
-        legend = f'<ul class="legend">{"".join(chips)}</ul>'
-    more = f'<p><button type="button" id="more" class="button">Show all {len(charts)}</button></p>'
-    return Section(
-        id="distributions",
-        title=title,
-        charts=charts,
-        before=f'<p class="note">{escape(words)}</p>{legend}',
-        after=more if len(charts) > SHOWN_AT_FIRST else "",
-        small=True,
-    )
+        note = "Percent of the samples of each class, by the value of the feature."
+        legend = tuple(one.name for one in classes)
+    return Section("distributions", heading, distribution_charts(record), note, legend, small=True)
 
 
 def _table(record: SelectionRecord) -> dict[str, Any]:
@@ -117,21 +126,24 @@ def _table(record: SelectionRecord) -> dict[str, Any]:
         "scores": [rounded(record.features.scores[n]) for n in order],
         "selected": len(shown),
         "groups": [feature.group for feature in shown],
-        "relevance": [rounded(feature.relevance, 4) for feature in shown],
+        "alone": [rounded(feature.alone, 4) for feature in shown],
+        "unique": [rounded(feature.unique, 4) for feature in shown],
         "coefficients": [[rounded(b, 4) for b in feature.coefficients or ()] for feature in shown],
         "coefficientNames": list(record.coefficient_names),
-        "byClass": record.data.classes is not None,
     }
 
 
-def _table_note(record: SelectionRecord) -> str:
-    explains = "the class" if record.data.classes is not None else record.data.target
-    words = f"Explained: share of the feature's variance that goes with {explains}, on its own."
+def column_words(record: SelectionRecord) -> str:
+    """What the columns of a table of selected features mean."""
+    target = "the class" if record.data.classes is not None else record.data.target
+    words = (
+        f"Alone: share of the feature's variance that goes with {target}, corrected for chance. Unique: "
+        f"share of the variance of {target} that the selected features lose without it. "
+        f"Score: {record.method_name}'s own."
+    )
     if record.redundancy is not None:
         limit = f"{record.redundancy.threshold:g}"
         words += f" Group: features of one group correlate with each other by at least {limit}."
-    if record.data.n_features > MOST_ROWS:
-        words += f" The table holds the best {MOST_ROWS:,} features; selection.json holds all."
     return words
 
 
@@ -142,3 +154,72 @@ def _names_that_fit(names: list[str]) -> list[str]:
         if len(embedded(names).encode()) <= BYTES_OF_NAMES:
             break
     return names
+
+
+def _facts(record: SelectionRecord) -> list[Pair]:
+    """The key figures."""
+    data, found = record.data, record.convergence
+    groups = {feature.group for feature in record.selected}
+    pairs = [
+        ("Selected", f"{len(record.selected):,} of {data.n_features:,}"),
+        ("Samples", f"{data.n_samples:,}"),
+    ]
+    if data.classes is not None:
+        pairs.append(("Classes", f"{len(data.classes):,}"))
+    if record.redundancy is not None and None not in groups:
+        pairs.append(("Redundancy groups", f"{len(groups):,}"))
+    if found is not None and found.converged is not None:
+        pairs.append(("Solver", "converged" if found.converged else "not converged"))
+    if found is not None and found.iterations is not None:
+        pairs.append(("Iterations", f"{found.iterations:,}"))
+    if found is not None and found.certificate is not None:
+        pairs.append(("Optimality gap", f"{found.certificate:.1e} of λ1"))
+    return pairs
+
+
+def _settings(record: SelectionRecord) -> list[Pair]:
+    """What a rerun needs, in words."""
+    request, data, versions = record.request, record.data, record.versions
+    classes = [f"{one.name} ({one.count:,})" for one in data.classes or ()]
+    reading = {name: value for name, value in request.treatment.given().items() if name != "target"}
+    chosen = " (auto)" if request.transform == "auto" else ""
+    pairs = [
+        ("Data", request.source or "given in Python"),
+        ("Reading", _options(reading)),
+        ("Target", data.target),
+        ("Classes (samples)", _listed(classes, MOST_CLASSES)),
+        ("Notes on the data", " ".join(data.notes)),
+        ("Fingerprint", data.fingerprint),
+        ("Method", request.method.id),
+        ("Parameters", _options(request.method.parameters)),
+        ("Features asked for", "as many as it finds" if request.k is None else str(request.k)),
+        ("Transform", f"{record.transform}{chosen}"),
+        ("Seed", str(request.seed)),
+        ("Time", ", ".join(f"{stage} {seconds:.2f} s" for stage, seconds in record.timings.items())),
+        (
+            "Versions",
+            f"infused {versions.infused}, NumPy {versions.numpy}, scikit-learn {versions.scikit_learn}, "
+            f"Python {versions.python}",
+        ),
+        ("Made", record.created),
+    ]
+    return [(name, value) for name, value in pairs if value]
+
+
+def citations(record: SelectionRecord) -> list[str]:
+    """The paper, and the method's own reference where it is another."""
+    own = record.reference
+    return [PAPER] if own is None or own == PAPER else [own, PAPER]
+
+
+def _options(options: dict[str, Any]) -> str:
+    return ", ".join(
+        f"{name} = {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
+        for name, value in options.items()
+        if value is not None
+    )
+
+
+def _listed(names: list[str], most: int) -> str:
+    beyond = len(names) - most
+    return ", ".join(names[:most]) + (f" and {beyond:,} more" if beyond > 0 else "")

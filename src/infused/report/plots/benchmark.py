@@ -12,7 +12,8 @@ from matplotlib.ticker import MaxNLocator
 
 from infused.bench import paper
 from infused.bench.captions import METRICS, in_order, p_text, unit
-from infused.bench.frames import Protocol, metric_of, of_protocol, only_dataset
+from infused.bench.frames import metric_of, of_protocol, only_dataset
+from infused.bench.plan import ProtocolName
 from infused.bench.ranks import RankComparison
 from infused.bench.statistics import score_summary
 from infused.report.plots.axes import one_axes
@@ -37,7 +38,7 @@ Style = dict[str, Any]
 def plot_accuracy_curves(
     rows: DataFrame,
     *,
-    protocol: Protocol | None = None,
+    protocol: ProtocolName | None = None,
     metric: str | None = None,
     published: bool = False,
     styles: Mapping[str, Style] | None = None,
@@ -51,20 +52,33 @@ def plot_accuracy_curves(
     ----------
     rows : DataFrame
         One row per k of a cell, of one data set.
-    protocol : {"nested", "leaky"}, optional
+    protocol : {"nested", "leaky"}, default=None
         Needed where the rows hold both.
-    metric : str, optional
+    metric : str, default=None
         By default accuracy, or R² for a real target.
-    published : bool
+    published : bool, default=False
         Whether to mark what the paper reports for InFusedLasso.
-    styles : mapping, optional
+    styles : mapping, default=None
         How to draw a label, so that several panels agree.
-    ax : matplotlib Axes, optional
+    ax : matplotlib Axes, default=None
         Where to draw; by default on a new figure, with a legend.
 
     Returns
     -------
     matplotlib Axes
+        Where it was drawn.
+
+    See Also
+    --------
+    plot_accuracy_grid : A panel for each of several data sets.
+    infused.compare : Makes such rows.
+
+    Examples
+    --------
+    >>> import infused
+    >>> rows = infused.compare("wine", methods=["anova"], k=[2, 4], folds=2).rows
+    >>> infused.report.plot_accuracy_curves(rows).get_xlabel()
+    'Number of features'
     """
     mine = of_protocol(rows, protocol)
     dataset, metric = only_dataset(mine), metric_of(mine, metric)
@@ -103,7 +117,7 @@ def plot_accuracy_curves(
 def plot_accuracy_grid(
     rows: DataFrame,
     *,
-    protocol: Protocol = "nested",
+    protocol: ProtocolName = "nested",
     metric: str | None = None,
     published: bool = False,
     columns: int = 4,
@@ -114,16 +128,31 @@ def plot_accuracy_grid(
     ----------
     rows : DataFrame
         One row per k of a cell.
-    protocol : {"nested", "leaky"}
-    metric : str, optional
-    published : bool
+    protocol : {"nested", "leaky"}, default="nested"
+        Which rows to show.
+    metric : str, default=None
+        By default accuracy, or R² for a real target.
+    published : bool, default=False
         Whether to mark what the paper reports for InFusedLasso.
-    columns : int
+    columns : int, default=4
         Panels side by side.
 
     Returns
     -------
     matplotlib Figure
+        With one Axes for each data set.
+
+    See Also
+    --------
+    plot_accuracy_curves : One of the panels.
+    infused.bench.Store : Where the rows of a benchmark are.
+
+    Examples
+    --------
+    >>> import infused
+    >>> rows = infused.compare("wine", methods=["anova"], k=[2, 4], folds=2).rows
+    >>> [ax.get_title() for ax in infused.report.plot_accuracy_grid(rows).axes]
+    ['wine']
     """
     import matplotlib.pyplot as plt
 
@@ -178,17 +207,32 @@ def plot_critical_difference(ranks: RankComparison, *, ax: Axes | None = None) -
     Parameters
     ----------
     ranks : RankComparison
-        From :func:`infused.bench.tables.rank_comparison`.
-    ax : matplotlib Axes, optional
+        From :func:`infused.bench.ranks.rank_comparison`.
+    ax : matplotlib Axes, default=None
         Where to draw; by default on a new figure.
 
     Returns
     -------
     matplotlib Axes
+        Where it was drawn.
+
+    See Also
+    --------
+    plot_accuracy_grid : The scores behind the ranks.
 
     References
     ----------
     J. Demsar, "Statistical Comparisons of Classifiers over Multiple Data Sets", JMLR 7, 2006, Section 3.2.4.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from infused.bench.ranks import compare_ranks
+    >>> from infused.report import plot_critical_difference
+    >>> scores = pd.DataFrame({"lasso": [0.9, 0.8, 0.7], "random": [0.6, 0.7, 0.5]}, index=["a", "b", "c"])
+    >>> ax = plot_critical_difference(compare_ranks(scores))
+    >>> [text.get_text().strip() for text in ax.texts if "(" in text.get_text()]
+    ['lasso (1.00)', 'random (2.00)']
     """
     n = len(ranks.labels)
     bars = 0.35 * len(ranks.groups)

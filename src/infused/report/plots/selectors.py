@@ -1,8 +1,7 @@
-"""Plots of a fitted selector and of the graphs behind it."""
+"""Plots of a fitted selector and of the graphs behind it: what they show is computed in ``compute``."""
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -10,22 +9,12 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from infused._typing import Array, Floats
-from infused.graphs.feature_graph import FeatureGraph
-from infused.graphs.validation import Graph, Target, resolve_target
+from infused.graphs.validation import Graph, Target
 from infused.report.plots.axes import axes_pair, heat_map, label_places, one_axes, spread_limits
-from infused.report.plots.fitted import (
-    feature_names,
-    feature_positions,
-    require_fitted,
-    selected_by_rank,
-    square,
-    structure_of,
-)
+from infused.report.plots.compute import coefficients, feature_graphs, objective_path, structure
 
 __all__ = ["plot_coefficients", "plot_convergence", "plot_feature_graph", "plot_structure"]
 
-TOP = 30
-MOST_SAMPLES = 500  # more would be thinner than a pixel
 MOST_STEMS = 200  # more would run into each other
 LINE, MARK = "#0072b2", "#d55e00"  # blue and vermilion, told apart by colour-blind readers
 
@@ -39,15 +28,21 @@ def plot_convergence(selector: Any, *, gap: bool = False, ax: Axes | None = None
 
     Parameters
     ----------
-    selector : fitted InFusedLasso
-    gap : bool
+    selector : fitted selector or Selection
+        One that iterates, such as InFusedLasso.
+    gap : bool, default=False
         Whether to show the distance to the last objective instead of the objective.
-    ax : matplotlib Axes, optional
+    ax : matplotlib Axes, default=None
         Where to draw; by default on a new figure.
 
     Returns
     -------
     matplotlib Axes
+        Where it was drawn.
+
+    See Also
+    --------
+    plot_coefficients : What the fit found.
 
     Examples
     --------
@@ -58,22 +53,21 @@ def plot_convergence(selector: Any, *, gap: bool = False, ax: Axes | None = None
     >>> plot_convergence(selector).get_xlabel()
     'Iteration'
     """
-    require_fitted(selector, "objective_path_")
-    objective = np.asarray(selector.objective_path_, dtype=np.float64)
-    iteration = np.arange(1, len(objective) + 1)
-    shown = _distance_to_last(objective) if gap else objective
+    path = objective_path(selector)
+    iteration = np.arange(1, len(path.objective) + 1)
+    shown = path.distance if gap else path.objective
     ax = one_axes(ax)
     ax.plot(iteration, shown, color=LINE, marker="." if len(shown) <= 60 else "")
-    stopped = f"stopped at iteration {len(objective)}: {objective[-1]:.6g}"
+    stopped = f"stopped at iteration {len(shown)}: {path.objective[-1]:.6g}"
     if gap:  # the last distance is zero, which a logarithm cannot show
         ax.axvline(iteration[-1], color=MARK, linestyle="--", label=stopped)
     else:
-        ax.plot(iteration[-1:], objective[-1:], "o", color=MARK, label=stopped)
+        ax.plot(iteration[-1:], path.objective[-1:], "o", color=MARK, label=stopped)
     ax.set_xlabel("Iteration")
     ax.set_ylabel("Distance to the last objective" if gap else "Objective")
     ax.set_yscale("log" if gap else "linear")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
-    ax.set_title(f"{type(selector).__name__} {_outcome(selector)}")
+    ax.set_title(f"{path.method} {path.outcome}")
     ax.legend(frameon=False)
     return ax
 
@@ -87,15 +81,22 @@ def plot_coefficients(selector: Any, *, top: int | None = None, ax: Axes | None 
 
     Parameters
     ----------
-    selector : fitted InFusedLasso
-    top : int, optional
+    selector : fitted selector or Selection
+        One that has coefficients, such as InFusedLasso.
+    top : int, default=None
         Show this many of the selected features, the best ones; by default 30.
-    ax : matplotlib Axes, optional
+    ax : matplotlib Axes, default=None
         Where to draw; by default on a new figure.
 
     Returns
     -------
     matplotlib Axes
+        Where it was drawn.
+
+    See Also
+    --------
+    plot_structure : How the selected features go together.
+    plot_convergence : How the fit went.
 
     Examples
     --------
@@ -107,27 +108,21 @@ def plot_coefficients(selector: Any, *, top: int | None = None, ax: Axes | None 
     >>> ax.images[0].get_array().shape  # classes x features
     (3, 4)
     """
-    require_fitted(selector, "coef_")
-    if top is not None and (not isinstance(top, Integral) or top < 1):
-        raise ValueError(f"top must be a positive whole number or None, got {top!r}.")
-    selected = selected_by_rank(selector)
-    best = selected[: TOP if top is None else top]
-    coef = np.atleast_2d(selector.coef_)[:, best]
-    meaning = "Coefficient (standardised units)" if getattr(selector, "standardize", False) else "Coefficient"
+    found = coefficients(selector, top)
+    meaning = "Coefficient (standardised units)" if found.standardized else "Coefficient"
     ax = one_axes(ax)
-    if len(coef) == 1:
-        _draw_stems(ax, coef[0], meaning)
+    if len(found.values) == 1:
+        _draw_stems(ax, found.values[0], meaning)
     else:
-        largest = float(np.abs(coef).max()) or 1.0
+        largest = float(np.abs(found.values).max()) or 1.0
         # Signs matter here: a diverging scale with white for zero, blue and red for colour-blind readers.
-        heat_map(ax, coef, (-largest, largest), meaning, cmap="RdBu_r", aspect="auto")
-        classes = getattr(selector, "classes_", None)
-        label_places(ax.yaxis, [str(name) for name in (range(len(coef)) if classes is None else classes)])
-        ax.set_ylabel("Column of y, by position" if classes is None else "Class")
-    label_places(ax.xaxis, feature_names(selector, best))
+        heat_map(ax, found.values, (-largest, largest), meaning, cmap="RdBu_r", aspect="auto")
+        label_places(ax.yaxis, found.targets)
+        ax.set_ylabel("Class" if found.by_class else "Column of y, by position")
+    label_places(ax.xaxis, found.features)
     ax.set_xlabel("Feature, best first")
-    part = f"{len(best)} best of " if len(best) < len(selected) else ""
-    ax.set_title(f"Coefficients of the {part}{_count(len(selected), 'selected feature')}")
+    part = f"{len(found.features)} best of " if len(found.features) < found.n_selected else ""
+    ax.set_title(f"Coefficients of the {part}{_count(found.n_selected, 'selected feature')}")
     return ax
 
 
@@ -141,17 +136,24 @@ def plot_structure(
 
     Parameters
     ----------
-    selector_or_U : fitted selector, or array of shape (n_features, n_features)
-    X, y : data and target
-        Needed with a selector; only the part of U that is shown is computed from them.
-    features : sequence of positions or names, or a mask, optional
+    selector_or_U : fitted selector, Selection, or array of shape (n_features, n_features)
+        Whose features, or U itself.
+    X, y : data and target, default=None
+        Needed with a selector; a selection has its own. Only the part of U that is shown is computed.
+    features : sequence of positions or names, or a mask, default=None
         What to show, in this order; by default the selected features by rank, or all of a given U.
-    ax : matplotlib Axes, optional
+    ax : matplotlib Axes, default=None
         Where to draw; by default on a new figure.
 
     Returns
     -------
     matplotlib Axes
+        Where it was drawn.
+
+    See Also
+    --------
+    infused.structural_information : The matrix U.
+    plot_feature_graph : One of the graphs behind it.
 
     Examples
     --------
@@ -163,29 +165,28 @@ def plot_structure(
     >>> ax.images[0].get_array().shape
     (4, 4)
     """
-    if hasattr(selector_or_U, "fit"):
-        U, names = structure_of(selector_or_U, X, y, features)
-    else:
-        if X is not None or y is not None:
-            raise ValueError("X and y go with a fitted selector: leave them out where U itself is given.")
-        U = square(selector_or_U)
-        chosen = np.arange(len(U)) if features is None else feature_positions(features, len(U), None)
-        U, names = U[np.ix_(chosen, chosen)], [str(n) for n in chosen]
+    found = structure(selector_or_U, X, y, features)
+    U = found.values
     others = U[~np.eye(len(U), dtype=bool)] if len(U) > 1 else U.ravel()
     ax = one_axes(ax, (7.2, 6.0))
     heat_map(ax, U, spread_limits(others, 1.0, 99.0), "Structural information U")
-    label_places(ax.xaxis, names)
-    label_places(ax.yaxis, names)
-    by_rank = features is None and hasattr(selector_or_U, "fit")
-    ax.set_xlabel("Feature, best first" if by_rank else "Feature")
-    ax.set_ylabel("Feature, best first" if by_rank else "Feature")
-    whose = "selected feature" if by_rank else "feature"
+    label_places(ax.xaxis, found.features)
+    label_places(ax.yaxis, found.features)
+    ax.set_xlabel("Feature, best first" if found.by_rank else "Feature")
+    ax.set_ylabel("Feature, best first" if found.by_rank else "Feature")
+    whose = "selected feature" if found.by_rank else "feature"
     ax.set_title(f"Structural information of {_count(len(U), whose)}")
     return ax
 
 
 def plot_feature_graph(
-    f: Any, y: Any, *, graph: Graph = "kernel", target: Target = "auto", ax: Any = None
+    f: Any,
+    y: Any,
+    *,
+    graph: Graph = "kernel",
+    target: Target = "auto",
+    name: str | None = None,
+    ax: Any = None,
 ) -> Array:
     r"""One feature's graph beside its target graph (Figure 1 of the paper), as adjacency matrices.
 
@@ -196,19 +197,27 @@ def plot_feature_graph(
     Parameters
     ----------
     f : array of shape (n_samples,)
-        The feature; the name of a pandas or polars series appears in the title.
+        The feature.
     y : array of shape (n_samples,)
         Class labels of any kind, or real values.
-    graph : {"kernel", "euclidean"}
+    graph : {"kernel", "euclidean"}, default="kernel"
         See :class:`infused.FeatureGraph`.
-    target : {"auto", "classes", "real"}
+    target : {"auto", "classes", "real"}, default="auto"
         What y holds; "auto" decides by its type.
-    ax : pair of matplotlib Axes, optional
+    name : str, default=None
+        What the title calls the feature; by default the name of a pandas or polars series.
+    ax : pair of matplotlib Axes, default=None
         Where to draw; by default on a new figure.
 
     Returns
     -------
     ndarray of two matplotlib Axes
+        Where they were drawn.
+
+    See Also
+    --------
+    infused.FeatureGraph : The graph itself.
+    infused.explain : More about one feature.
 
     Examples
     --------
@@ -218,48 +227,22 @@ def plot_feature_graph(
     >>> [ax.images[0].get_array().shape for ax in plot_feature_graph(X[:, 6], y)]
     [(178, 178), (178, 178)]
     """
-    feature = FeatureGraph(f, graph=graph).values
-    labels, kind = resolve_target(feature, y, target)
-    classes = kind == "classes"
-    # The class means are those of all samples, also where only a part of them is shown.
-    means = FeatureGraph.of_target(feature, labels, graph=graph, target=target).values
-    order = np.lexsort((feature, np.unique(labels, return_inverse=True)[1]))
-    shown = order[np.linspace(0, len(order) - 1, min(len(order), MOST_SAMPLES)).round().astype(int)]
-    matrices = [FeatureGraph(values[shown], graph=graph).adjacency() for values in (feature, means)]
-    limits = [spread_limits(matrix) for matrix in matrices]
-    if graph == "kernel" or classes:  # both panels are in the same units
+    found = feature_graphs(f, y, graph, target)
+    limits = [spread_limits(matrix) for matrix in found.adjacencies]
+    if graph == "kernel" or found.classes:  # both panels are in the same units
         limits = [(min(low for low, _ in limits), max(high for _, high in limits))] * 2
-    name = getattr(f, "name", None)
+    name = getattr(f, "name", None) if name is None else name
     titles = (f"Graph of feature {name!r}" if name else "Graph of the feature", "Its target graph")
-    part = f"\n{len(shown)} of {len(order)} samples, evenly spaced" if len(shown) < len(order) else ""
-    units = ("the feature", "the feature" if classes else "y")
+    few = found.n_shown < found.n_samples
+    part = f"\n{found.n_shown} of {found.n_samples} samples, evenly spaced" if few else ""
+    units = ("the feature", "the feature" if found.classes else "y")
     pair = axes_pair(ax)
-    for panel, matrix, limit, title, unit in zip(pair, matrices, limits, titles, units, strict=True):
+    for panel, matrix, limit, title, unit in zip(pair, found.adjacencies, limits, titles, units, strict=True):
         distance = f"Distance of two samples (units of {unit})"
         heat_map(panel, matrix, limit, "Similarity of two samples" if graph == "kernel" else distance)
         panel.set_title(title + part, parse_math=False)  # a name may hold dollar signs
-        _label_samples(panel, labels[shown], classes)
+        _label_samples(panel, found.labels, found.classes)
     return pair
-
-
-def _distance_to_last(objective: Floats) -> Floats:
-    """NaN where there is no distance, which a logarithm could not show."""
-    with np.errstate(invalid="ignore"):
-        distance = np.abs(objective - objective[-1])
-    distance[~np.isfinite(distance) | (distance == 0)] = np.nan
-    if np.isnan(distance).all():
-        raise ValueError("gap=True needs an objective that changes and stays finite: use gap=False.")
-    return np.asarray(distance)
-
-
-def _outcome(selector: Any) -> str:
-    """How far the end of a run is to be trusted, in words."""
-    if getattr(selector, "unbounded_", False):
-        return "ran on an objective that has no minimum"
-    verb = "converged" if selector.converged_ else "did not converge"
-    if not selector.certificate_ < 1:  # as large as lambda1 itself, or lambda1 is zero: it certifies nothing
-        return f"{verb}, no certificate"
-    return f"{verb}, certificate {selector.certificate_:.1e} of $\\lambda_1$"
 
 
 def _draw_stems(ax: Axes, heights: Floats, meaning: str) -> None:

@@ -14,12 +14,12 @@ from infused import make_selector
 from infused._runtime.progress import reporting
 from infused.bench.tuning import (
     MOST_SAMPLES,
-    ChoiceError,
     choose_number,
     choose_transform,
     numbers_to_try,
     transformed,
 )
+from infused.exceptions import InputError
 
 
 def made(n_samples=120, n_features=20, n_useful=3, seed=0):
@@ -37,7 +37,7 @@ def by(method, **options):
 @pytest.mark.parametrize("method", ["anova", "lasso", "mrmr"])
 def test_few_features_are_found_to_be_enough(method):
     X, y = made()
-    choice = choose_number(by(method), X, y, "classification", 0)
+    choice = choose_number(by(method), X, y, "classes", 0)
     assert 2 <= choice.value <= 3
     assert f"the number of features, {choice.value}, was chosen" in choice.reason
 
@@ -54,14 +54,14 @@ def test_the_rule_of_one_standard_error():
     mean, spread = np.mean(scores, axis=0), np.std(scores, axis=0, ddof=1) / np.sqrt(5)
     least = mean.max() - spread[mean.argmax()]
     expected = next(k for k in range(1, 21) if mean[k - 1] >= least)
-    assert choose_number(by("anova"), X, y, "classification", 4).value == expected
+    assert choose_number(by("anova"), X, y, "classes", 4).value == expected
 
 
 def test_real_targets():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((100, 12))
     y = X[:, 0] + X[:, 1] + 0.1 * rng.standard_normal(100)
-    choice = choose_number(by("lasso", target="real"), X, y, "regression", 0)
+    choice = choose_number(by("lasso", target="real"), X, y, "real", 0)
     assert choice.value == 2
     assert "R squared" in choice.reason
 
@@ -76,7 +76,7 @@ def test_progress_runs_to_the_end():
     seen = []
     X, y = made()
     with reporting(lambda fraction, message: seen.append((fraction, message)) and None):
-        choose_number(by("anova"), X, y, "classification", 0)
+        choose_number(by("anova"), X, y, "classes", 0)
     assert {message for _, message in seen} == {"choosing the number of features"}
     fractions = [fraction for fraction, _ in seen]
     assert fractions == sorted(fractions) and fractions[-1] == 1.0
@@ -89,14 +89,14 @@ def test_the_transform_that_makes_the_target_linear(expected, undone_by):
     rng = np.random.default_rng(0)
     Z = rng.uniform(0, 9, (120, 4))
     y = Z @ [1.0, 2.0, 3.0, 4.0]
-    assert choose_transform(undone_by(Z), y, "regression", 4, 0).value == expected
+    assert choose_transform(undone_by(Z), y, "real", 4, 0).value == expected
     ranks = np.digitize(y, np.quantile(y, [1 / 3, 2 / 3]))
-    assert choose_transform(undone_by(Z), ranks, "classification", 4, 0).value == expected
+    assert choose_transform(undone_by(Z), ranks, "classes", 4, 0).value == expected
 
 
 def test_negative_values_leave_no_choice():
     X, y = made()
-    choice = choose_transform(X, y, "classification", 3, 0)
+    choice = choose_transform(X, y, "classes", 3, 0)
     assert choice.value == "none"
     assert "negative" in choice.reason
 
@@ -104,7 +104,7 @@ def test_negative_values_leave_no_choice():
 def test_transform_for_several_targets():
     rng = np.random.default_rng(0)
     Z = rng.uniform(0, 9, (80, 4))
-    assert choose_transform(np.expm1(Z), Z[:, :2], "regression", 4, 0).value == "log1p"
+    assert choose_transform(np.expm1(Z), Z[:, :2], "real", 4, 0).value == "log1p"
 
 
 @pytest.mark.parametrize("name", ["none", "sqrt", "log1p"])
@@ -117,9 +117,11 @@ def test_sparse_values_are_transformed_in_place(name):
 
 def test_negative_values_are_refused_by_name():
     X = np.array([[1.0, 2.0], [3.0, -0.5]])
-    with pytest.raises(ChoiceError, match=r"sqrt needs values that are not negative, but 'b' has -0\.5"):
+    with pytest.raises(
+        InputError, match=r"transform='sqrt' needs values that are not negative, but 'b' has -0\.5"
+    ):
         transformed(X, "sqrt", ["a", "b"])
-    with pytest.raises(ChoiceError, match=r"but 'b' has -0\.5"):
+    with pytest.raises(InputError, match=r"but 'b' has -0\.5"):
         transformed(sparse.csc_array(X), "log1p", ["a", "b"])
 
 
@@ -133,5 +135,5 @@ def test_many_samples_are_thinned_out():
             self.ranking_ = np.arange(1, X.shape[1] + 1)
             return self
 
-    choose_number(lambda k: Watched(), X, y, "classification", 0)
+    choose_number(lambda k: Watched(), X, y, "classes", 0)
     assert seen == [MOST_SAMPLES * 4 // 5] * 5

@@ -8,18 +8,14 @@
   // ---- table ----
   const places = payload.names.map((_, n) => n);
   const lowered = payload.names.map((name) => name.toLowerCase());
-  const scores = payload.scores.filter((score) => score !== null);
-  const lowest = Math.min(0, ...bounds(scores)), highest = Math.max(...bounds(scores));
   const strongest = payload.coefficients.map((row) =>
     row.reduce((best, b, n) => (best < 0 || Math.abs(b ?? 0) > Math.abs(row[best] ?? 0) ? n : best), -1));
   const state = { query: "", only: payload.selected > 0, key: "rank", down: false, page: 0, rows: ROWS };
   let ordered = places;
 
-  function bounds(values) {  // Math.min(...values) runs out of stack on long lists
-    let low = Infinity, high = -Infinity;
-    for (const value of values) { low = Math.min(low, value); high = Math.max(high, value); }
-    return values.length ? [low, high] : [0, 0];
-  }
+  const known = (values) => values.filter((value) => value !== null);
+  // Math.max(...values) runs out of stack on long lists.
+  const largest = (values) => known(values).reduce((most, value) => Math.max(most, value), 0);
 
   function number(value, digits = 4) {
     if (value === null || value === undefined) return "–";
@@ -29,23 +25,30 @@
     return text.replaceAll("-", "−");
   }
 
+  const percent = (value) => (value === null || value === undefined ? "–"
+    : `${(100 * value).toFixed(1).replace(/^-0\.0$/, "0.0").replace("-", "−")}%`);
   const signed = (value) => (value > 0 ? "+" : "") + number(value, 3);
   const top = (n) => (n < payload.selected ? payload.coefficients[n][strongest[n]] ?? null : null);
   const columns = [
     { key: "rank", title: "Rank", value: (n) => n + 1, text: (n) => String(n + 1), numeric: true },
     { key: "name", title: "Feature", value: (n) => lowered[n], text: (n) => payload.names[n] },
+    share("alone", "Alone"),
+    share("unique", "Unique"),
     { key: "score", title: "Score", value: (n) => payload.scores[n], text: (n) => number(payload.scores[n]),
-      numeric: true, bar: (n) => (payload.scores[n] - lowest) / (highest - lowest || 1), high: true,
-      present: scores.length > 0 },
+      numeric: true, high: true, present: known(payload.scores).length > 0 },
     { key: "coefficient", title: payload.coefficientNames.length > 1 ? "Largest coefficient" : "Coefficient", short: "Coefficient",
       value: (n) => (top(n) === null ? null : Math.abs(top(n))), text: coefficientText, numeric: true, high: true,
       present: payload.coefficientNames.length > 0 },
-    { key: "explained", title: "Explained", value: (n) => payload.relevance[n] ?? null,
-      text: (n) => (n < payload.selected ? `${(100 * payload.relevance[n]).toFixed(0)}%` : "–"), numeric: true,
-      high: true, present: payload.selected > 0 },
     { key: "group", title: "Group", value: (n) => payload.groups[n] ?? null,
       text: (n) => String(payload.groups[n] ?? "–"), numeric: true, present: payload.selected > 0 },
   ].filter((column) => column.present !== false);
+
+  // A percentage with a bar below it, which the largest of the column fills.
+  function share(key, title) {
+    const values = payload[key], most = largest(values);
+    return { key, title, value: (n) => values[n] ?? null, text: (n) => percent(values[n]), numeric: true, high: true,
+      bar: (n) => (most > 0 ? Math.max(0, values[n] ?? 0) / most : 0), present: known(values).length > 0 };
+  }
 
   function coefficientText(n) {
     if (top(n) === null) return "–";
@@ -122,7 +125,7 @@
         "data-title": column.short ?? column.title });
       const text = element("span", {}, column.text(n));
       cell.append(text);
-      if (column.bar && payload.scores[n] !== null) {
+      if (column.bar && column.value(n) !== null) {
         const bar = element("span", { class: "track", "aria-hidden": "true" });
         bar.append(element("span"));
         bar.firstChild.style.width = `${100 * column.bar(n)}%`;

@@ -1,0 +1,82 @@
+"""Results as a notebook cell shows them: tables without script that take their colours from the notebook.
+
+Notebooks that are not trusted drop style sheets and keep plain style attributes, so these are all that the
+template has; without them, too, what is left is a table that can be read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from infused.bench.standings import Standings
+from infused.bench.tables import standings_table
+from infused.bench.verdict import verdict
+from infused.record.schema import SelectionRecord
+from infused.record.sentences import came_out, title
+from infused.report.html.page import filled
+from infused.report.html.selection import column_words
+
+__all__ = ["comparison_html", "selection_html"]
+
+MOST_ROWS = 25
+BAR = 90  # pixels of the longest
+BLUE, GREEN = "#3d8fce", "#2a9d76"  # seen on light grounds and on dark ones
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What stands in a cell of the table: a text, and below it a bar of so many pixels."""
+
+    text: str
+    bar: int | None = None
+    colour: str = ""
+
+
+def selection_html(record: SelectionRecord) -> str:
+    """The ranking: what each selected feature explains alone and beside the others, with bars."""
+    shown = record.selected[:MOST_ROWS]
+    most_alone = max((one.alone for one in shown), default=0.0)
+    most_unique = max((one.unique or 0.0 for one in shown), default=0.0)
+    scored = any(one.score is not None for one in shown)
+    rows = []
+    for one in shown:
+        row = [Cell(str(one.rank)), Cell(one.name)]
+        row += [_share(one.alone, most_alone, BLUE), _share(one.unique, most_unique, GREEN)]
+        row += [Cell("" if one.score is None else f"{one.score:#.4g}")] * scored
+        rows.append([*row, Cell("" if one.group is None else str(one.group))])
+    beyond = len(record.selected) - len(shown)
+    return filled(
+        "notebook.html",
+        title=f"{title(record)}, by {record.method_name}",
+        lead=came_out(record),
+        columns=["Rank", "Feature", "Alone", "Unique", *["Score"] * scored, "Group"] if shown else [],
+        left={"Feature", "Alone", "Unique"},
+        rows=rows,
+        strong_first=False,
+        notes=[f"And {beyond:,} more: its table has them all."] if beyond else [],
+        meaning=column_words(record) if shown else "",
+    )
+
+
+def comparison_html(standings: Standings) -> str:
+    """The verdict and the table of methods, the best first."""
+    table = standings_table(standings)
+    return filled(
+        "notebook.html",
+        title=f"Feature selectors on {standings.dataset}",
+        lead=verdict(standings),
+        columns=list(table.cells.columns),
+        left={"Method"},
+        rows=[[Cell(str(text)) for text in row] for row in table.cells.to_numpy()],
+        strong_first=True,
+        notes=table.notes,
+        meaning=table.caption,
+    )
+
+
+def _share(share: float | None, most: float, colour: str) -> Cell:
+    """A percentage above a bar, which the largest of the column fills."""
+    if share is None:
+        return Cell("")
+    length = max(share, 0.0) / most if most > 0 else 0.0
+    return Cell(f"{100 * share:.1f}%", round(BAR * length), colour)

@@ -1,0 +1,14 @@
+from .fused_lasso import FusedLasso as FusedLasso
+from .greedy_forward import GreedyForward as GreedyForward
+from .group_lasso import GroupLasso as GroupLasso
+from .in_elastic_net import InElasticNet as InElasticNet
+from .in_lasso import InLasso as InLasso
+from .infused_lasso import InFusedLasso as InFusedLasso
+from .jmim import JMIM as JMIM
+from .lasso import Lasso as Lasso
+from .mifs import MIFS as MIFS
+from .mrmr import MRMR as MRMR
+from .registry import available_selectors as available_selectors
+from .registry import make_selector as make_selector
+from .scores import RandomSelector as RandomSelector
+from .ulasso import ULasso as ULasso

@@ -1,0 +1,243 @@
+"""What estimators have in common, described once.
+
+A docstring names a shared description by a placeholder on a line of its own, ``%(lambda1)s``, and
+:func:`documented` fills it in. ``%(parameters)s`` and ``%(attributes)s`` stand for all those of a
+family.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from textwrap import dedent, indent
+from typing import Any, TypeVar
+
+__all__ = ["FILTERS", "FORWARD", "FUSION", "INFORMED", "LINEAR", "SCORES", "documented", "entries", "filled"]
+
+Kind = TypeVar("Kind", bound=type[Any])
+
+PLACEHOLDER = re.compile(r"^( *)%\((\w+)\)s$", re.MULTILINE)
+
+
+def documented(shared: Mapping[str, str]) -> Callable[[Kind], Kind]:
+    """Fill the placeholders in the docstring of a class; there is none to fill under ``python -OO``."""
+
+    def fill(cls: Kind) -> Kind:
+        if cls.__doc__ is not None:
+            cls.__doc__ = filled(cls.__doc__, shared)
+        return cls
+
+    return fill
+
+
+def filled(text: str, shared: Mapping[str, str]) -> str:
+    """The text with descriptions in the place of placeholders, indented as they are.
+
+    Raises
+    ------
+    KeyError
+        Where there is no description of that name.
+
+    Examples
+    --------
+    >>> from infused.selectors.docs import LINEAR, filled
+    >>> print(filled("%(lambda1)s", LINEAR))
+    lambda1 : float, default=0.05
+        Weight of sparsity; a relative one is a fraction of the value at which no feature is left.
+    """
+    table = {
+        **shared,
+        "parameters": "\n".join(entry for name, entry in shared.items() if not name.endswith("_")),
+        "attributes": "\n".join(entry for name, entry in shared.items() if name.endswith("_")),
+    }
+    return PLACEHOLDER.sub(lambda found: indent(table[found[2]], found[1]), text)
+
+
+def entries(section: str) -> dict[str, str]:
+    """The descriptions in a section of a docstring, by name."""
+    parts = re.split(r"\n(?=\w)", dedent(section).strip())
+    return {part.partition(" : ")[0]: part for part in parts}
+
+
+_SUPPORT = entries("""
+    support_ : ndarray of bool of shape (n_features,)
+        The mask of the selected features.
+""")
+
+_SEEN = entries("""
+    n_features_in_ : int
+        Number of features seen during ``fit``.
+    feature_names_in_ : ndarray of str of shape (n_features,)
+        Their names; only where X was a data frame whose column names are all texts.
+""")
+
+_HALF = entries("""
+    n_features_to_select : int, float or None, default=None
+        How many features: a number, a fraction, or None for half of them.
+""")
+
+_LINEAR = {
+    **entries("""
+        n_features_to_select : int, float or None, default=None
+            How many features: a number, a fraction, or None for those whose coefficients are not zero.
+        lambda1 : float, default=0.05
+            Weight of sparsity; a relative one is a fraction of the value at which no feature is left.
+        lambda_scale : {"relative", "absolute"}, default="relative"
+            "relative" takes weights as fractions of what the data allow, so that defaults mean the same on
+            all data; "absolute" takes them as they are.
+        target : {"auto", "onehot", "label", "real"}, default="auto"
+            What y is to the model; "auto" makes one-hot columns of classes.
+        standardize : bool, default=True
+            Whether features and targets are first centred and scaled to length one.
+        ranking : {"recursive", "coefficient", "path"}, default="recursive"
+            How features are ranked when their number is given: by fitting again and again on the best part,
+            by the length of their coefficients in one fit, or by the order in which they enter as lambda1
+            falls.
+        max_iter : int, default=3000
+            Most iterations of a fit.
+        tol : float, default=1e-4
+            Largest violation of the optimality conditions, relative to lambda1.
+        n_jobs : int or None, default=None
+            Threads for linear algebra, -1 for every core; None leaves them to BLAS.
+        memory_budget : int, float, str or None, default=None
+            Bytes (or like ``"4GB"``) that an array may take; None for half of the free memory.
+        scores_ : ndarray of shape (n_features,)
+            Larger is better; in the order of ``ranking_``.
+        ranking_ : ndarray of int of shape (n_features,)
+            1 for the best.
+    """),
+    **_SUPPORT,
+    **entries("""
+        coef_ : ndarray of shape (n_targets, n_features)
+            Coefficients of the last fit, on standardised features; zero for features that had left by then.
+        classes_ : ndarray of shape (n_classes,)
+            The classes in the order of the rows of ``coef_`` (with two classes there is one row, for the
+            second); only where y was made one-hot.
+        n_iter_ : int
+            Iterations of all fits.
+        converged_ : bool
+            Whether the first and the last fit met ``tol``.
+        certificate_ : float
+            Largest violation of the optimality conditions, relative to lambda1, of the first and the last
+            fit.
+        objective_path_ : ndarray of shape (n_iterations,)
+            The objective along the fit on all features.
+    """),
+}
+
+#: Sparse linear models.
+LINEAR = {**_LINEAR, **_SEEN}
+
+#: Linear models with a term of pairwise information.
+INFORMED = {
+    **_LINEAR,
+    **entries("""
+        n_features_to_select : int, float or None, default=None
+            How many features: a number, a fraction, or None for those whose coefficients are not zero
+            (positive, in the paper's formulation).
+        lambda3 : float, default=0.01
+            Weight of the information of pairs. A relative one is a fraction of the mean squared length of a
+            feature (in the paper's formulation, of its largest admissible value); an absolute one is
+            multiplied by c, so that it weighs the same matrix in both formulations.
+        formulation : {"stable", "paper"}, default="stable"
+            The convex problem above, or the published one.
+        target : {"auto", "onehot", "label", "real"}, default="auto"
+            What y is to the model; "auto" makes one-hot columns of classes (the paper's formulation: labels).
+        unbounded : {"raise", "iterate"}, default="raise"
+            What to do when the published objective has no minimum: refuse, or run Algorithm 1 for
+            ``max_iter`` steps as published, with a warning.
+        n_jobs : int or None, default=None
+            Threads for the information of pairs (None for one) and for linear algebra (None leaves them to
+            BLAS); -1 for every core.
+        memory_budget : int, float, str or None, default=None
+            Bytes (or like ``"4GB"``) that an array may take; None for half of the free memory. Where the
+            information of all pairs would not fit, the first rounds of the recursive ranking run with a ridge
+            in its place, and it enters as soon as what is left fits.
+        unbounded_ : bool
+            Whether Algorithm 1 was run on an objective without a minimum, as ``unbounded="iterate"`` asks.
+        lambda3_limit_ : float
+            The largest admissible lambda3; only in the paper's formulation.
+        n_features_screened_ : int
+            Features dropped before the information of pairs entered; zero where it fits.
+    """),
+    **_SEEN,
+}
+
+#: What fusion adds to either.
+FUSION = entries("""
+    lambda2 : float, default=0.005
+        Weight of fusion; a relative one is a fraction of the lambda1 at which no feature is left.
+    fusion : {"auto", "chain", "grid", "none"}, pairs of features or sparse adjacency, default="auto"
+        Which features are fused: each with the next, neighbouring pixels, none, or any edges. "auto" is the
+        chain or the grid where neighbours are far more alike than other features, else none (the paper's
+        formulation: the chain).
+    grid_shape : tuple of int or None, default=None
+        Rows and columns of the picture whose pixels are the features, for ``fusion="grid"``; given, "auto" is
+        the grid.
+    solver : {"auto", "split-bregman", "proximal", "coordinate-descent"}, default="auto"
+        Algorithm 1, accelerated proximal gradients (one target on a chain only), or coordinate descent
+        (without fusion only).
+    fusion_ : {"chain", "grid", "none", "edges"}
+        What was fused.
+    fusion_reason_ : str
+        Why, in a few words.
+    grid_shape_ : tuple of int or None
+        Rows and columns of the picture, where there is one.
+""")
+
+#: Greedy filters by mutual information.
+FILTERS = {
+    **_HALF,
+    **entries("""
+        n_bins : int, default=5
+            Bins of equal frequency, from 2 to 256, where a value that fills a bin has it for itself. Discrete
+            features are taken as they are: those with no more distinct values than bins, or with at most 32
+            of which each has five samples or more on average.
+        target : {"auto", "classes", "real"}, default="auto"
+            What y is; "auto" decides by its type. Real values are discretised as features are.
+        n_jobs : int or None, default=None
+            Threads; None for one, -1 for every core. The result does not depend on it.
+        scores_ : ndarray of shape (n_features,)
+            Larger is better: the number of features that are not ahead in the ranking. Values of the
+            criterion at different steps cannot be compared, so they are no scores.
+        ranking_ : ndarray of int of shape (n_features,)
+            1 for the best. Selected features are in the order in which they were picked, the others behind
+            them by their criterion at the last step. Ties (differences below 1e-10) go to the feature with
+            more relevance, then to the first.
+    """),
+    **_SUPPORT,
+    **entries("""
+        relevance_ : ndarray of shape (n_features,)
+            The information I(f; y) of each feature about the target.
+        criterion_ : ndarray of shape (n_features,)
+            The criterion of each feature at the step that picked it, or at the last one.
+    """),
+    **_SEEN,
+}
+
+#: One score for each feature.
+SCORES = {
+    **_HALF,
+    **entries("""
+        target : {"auto", "classes", "real"}, default="auto"
+            What y is; "auto" decides by its type.
+        random_state : int or None, default=0
+            Seed of whatever is drawn at random.
+        n_jobs : int or None, default=None
+            Jobs, where scikit-learn's computation takes them; -1 for every core.
+        scores_ : ndarray of shape (n_features,)
+            Larger is better.
+        ranking_ : ndarray of int of shape (n_features,)
+            1 for the best; ties go to the first.
+    """),
+    **_SUPPORT,
+    **_SEEN,
+}
+
+#: Forward selection by least squares.
+FORWARD = {
+    **_HALF,
+    **{name: LINEAR[name] for name in ("target", "standardize", "n_jobs", "memory_budget")},
+    **_SUPPORT,
+    **_SEEN,
+}

@@ -1,0 +1,151 @@
+"""Selectors that a model of scikit-learn makes, for comparison: features by what they are worth to it."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.utils._param_validation import Interval
+
+from infused._runtime.memory import memory_budget
+from infused._typing import Array, Floats
+from infused.selectors.docs import SCORES, documented
+from infused.selectors.inputs import design_matrix
+from infused.selectors.scores import ScoreSelector, anova
+
+__all__ = ["L1LogisticSelector", "RandomForestSelector"]
+
+
+@documented(SCORES)
+class L1LogisticSelector(ScoreSelector):
+    r"""Features by their coefficients in a logistic regression with an l1 penalty.
+
+    .. math::
+
+        \min_b |b|_1 + C \sum_a \log(1 + e^{-y_a x_a'b})
+
+    for each class against the rest, by liblinear on standardised features. A feature's score is the sum of
+    the sizes of its coefficients over all classes, as in scikit-learn's ``SelectFromModel``. Features at zero
+    are ranked by their F value. A real target is refused.
+
+    Parameters
+    ----------
+    %(n_features_to_select)s
+    C : float, default=0.1
+        Inverse of the penalty's weight.
+    %(target)s
+    %(random_state)s
+    %(n_jobs)s
+
+    Attributes
+    ----------
+    %(scores_)s
+    ranking_ : ndarray of int of shape (n_features,)
+        1 for the best; ties go to the larger F value.
+    %(support_)s
+    %(n_features_in_)s
+    %(feature_names_in_)s
+
+    See Also
+    --------
+    Lasso : The squared loss, with one row of coefficients for all classes; real targets too.
+    sklearn.linear_model.LogisticRegression : The model.
+
+    References
+    ----------
+    R.-E. Fan, K.-W. Chang, C.-J. Hsieh, X.-R. Wang, C.-J. Lin, "LIBLINEAR: a library for large linear
+    classification", Journal of Machine Learning Research 9 (2008).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from infused.selectors.importances import L1LogisticSelector
+    >>> X, y = load_wine(return_X_y=True)
+    >>> L1LogisticSelector(n_features_to_select=4).fit(X, y).transform(X).shape
+    (178, 4)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **ScoreSelector._parameter_constraints,
+        "C": [Interval(Real, 0, None, closed="neither")],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float | None = None,
+        C: float = 0.1,
+        target: str = "auto",
+        random_state: int | None = 0,
+        n_jobs: int | None = None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.C = C
+        self.target = target
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _score(self, X: Any, y: Array, real: bool) -> Floats:
+        if real:
+            raise ValueError("L1LogisticSelector needs classes, but y is continuous: take Lasso instead.")
+        logistic = LogisticRegression(
+            l1_ratio=1.0,
+            C=self.C,
+            solver="liblinear",
+            tol=1e-3,
+            max_iter=1000,
+            random_state=self.random_state,
+        )
+        F = np.sqrt(X.shape[0]) * design_matrix(X, True, memory_budget())  # of variance one
+        model = OneVsRestClassifier(logistic, n_jobs=self.n_jobs).fit(F, y)
+        return np.asarray(np.abs([part.coef_[0] for part in model.estimators_]).sum(axis=0))
+
+    def _tie_breaks(self, X: Any, y: Array) -> Floats:
+        return anova(X, y, real=False)
+
+
+@documented(SCORES)
+class RandomForestSelector(ScoreSelector):
+    r"""Features by their importance in a random forest.
+
+    .. math::
+
+        s_i = \frac1T \sum_t \sum_{v \in t : f_i} p_v\, \Delta_v
+
+    is the score of feature i: over the T = 300 trees, what the nodes v that split on it take off the
+    impurity, weighted by their share :math:`p_v` of the samples.
+
+    Parameters
+    ----------
+    %(parameters)s
+
+    Attributes
+    ----------
+    %(attributes)s
+
+    See Also
+    --------
+    MutualInformationSelector : Relations of any form, one feature at a time.
+    sklearn.ensemble.RandomForestClassifier : The forest.
+
+    References
+    ----------
+    L. Breiman, "Random forests", Machine Learning 45 (2001).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from infused.selectors.importances import RandomForestSelector
+    >>> X, y = load_wine(return_X_y=True)
+    >>> RandomForestSelector(n_features_to_select=4).fit(X, y).transform(X).shape
+    (178, 4)
+    """
+
+    def _score(self, X: Any, y: Array, real: bool) -> Floats:
+        forest = RandomForestRegressor if real else RandomForestClassifier
+        model = forest(300, random_state=self.random_state, n_jobs=self.n_jobs)
+        return np.asarray(model.fit(X, y).feature_importances_)
