@@ -22,7 +22,7 @@ from infused.penalties.quadratic import Quadratic, Ridge, Structural, Sum
 from infused.selectors.base import WEIGHT
 from infused.selectors.inputs import quadratic_weight
 from infused.selectors.model import SparseModel
-from infused.selectors.ranking import Lambdas, Ranked, rank_recursively, round_sizes
+from infused.selectors.ranking import Lambdas, Ranked, rank_by_rounds, round_sizes
 from infused.solvers.limits import largest_lambda3
 
 __all__ = ["CONSTRAINTS", "InformationTerm", "WithInformation", "screened"]
@@ -114,7 +114,7 @@ def screened(
     if term.lambda3 == 0 or _bytes(n) <= budget:
         return None, np.arange(n)
     recursive = k is not None and not term.published and ranking == "recursive"
-    size = next((size for size in round_sizes(n) if _bytes(size) <= budget), n) if recursive else n
+    size = next((size for size in round_sizes(n, 1) if _bytes(size) <= budget), n) if recursive else n
     require(_bytes(size), budget, f"U of {size} features", "set n_features_to_select, or raise memory_budget")
     warnings.warn(
         f"U of {n} features would not fit in the memory budget: the first rounds ran without it, "
@@ -122,7 +122,7 @@ def screened(
         ScreeningWarning,
         stacklevel=2,
     )
-    early = rank_recursively(model, lambdas, size, down_to=size)
+    early = rank_by_rounds(model, lambdas, size)
     return early, np.flatnonzero(early.ranking <= size)
 
 

@@ -115,7 +115,8 @@ class SparseModel:
         if solver == "coordinate-descent":
             result = coordinate_descent(f, rows, max_iter=many, tol=tol, start=start)
         elif solver == "proximal":
-            result = proximal_gradient(f, FusedChain(lambda1, lambda2), max_iter=many, tol=tol)
+            chain = FusedChain(lambda1, lambda2 if self.edges is None else 0.0)
+            result = proximal_gradient(f, chain, max_iter=many, tol=tol)
         else:
             result = self._algorithm_1(rows, lambda2, tol, start, stop_early)
         return Fit(result, self.quadratic)

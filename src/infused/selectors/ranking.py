@@ -9,6 +9,8 @@ import numpy as np
 from infused._runtime.progress import Stage
 from infused._typing import Floats, Ints
 from infused.selectors.base import ranks
+from infused.selectors.forward_search import ForwardSearch
+from infused.selectors.inputs import mean_square
 from infused.selectors.model import Fit, SparseModel
 from infused.solvers.result import SolverResult
 
@@ -20,6 +22,7 @@ __all__ = [
     "path_grid",
     "rank",
     "rank_by_coefficient",
+    "rank_by_rounds",
     "rank_recursively",
     "round_sizes",
 ]
@@ -28,6 +31,8 @@ MANY_FEATURES = 1100
 KEEP, KEEP_OF_MANY = 0.7, 0.5
 ROUGH = 1e-3  # rounds that only drop features need no more than this
 PATH_LENGTH = 30
+ORDERED = 250  # features at most that are ordered one by one
+FORWARD_RIDGE = 0.1  # as a share of the mean squared length of a feature
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,8 @@ class Ranked:
     """The fit on all features."""
     last: SolverResult
     n_iter: int
+    n_left: int = 0
+    """Features that were left after the last round."""
 
 
 def rank(model: SparseModel, lambdas: Lambdas, ranking: str, k: int | None) -> Ranked:
@@ -84,15 +91,39 @@ def rank_by_coefficient(model: SparseModel, lambdas: Lambdas, stop_early: bool =
     return Ranked(fit.scores, ranking, fit.result.coef, fit.result, fit.result, fit.result.n_iter)
 
 
-def rank_recursively(model: SparseModel, lambdas: Lambdas, k: int, down_to: int = 1) -> Ranked:
-    """Fit, keep the best part, fit again, down to one feature; then fit the k best for their coefficients.
+def rank_recursively(model: SparseModel, lambdas: Lambdas, k: int) -> Ranked:
+    """Fit, keep the best part, fit again, until few are left; then order what the model needs of these.
 
-    The rounds do not depend on k, so that the first k features are the first of every longer selection. A
-    score is the number of rounds that a feature survived, plus its share of the largest row in the last of
-    them: it orders features as the ranking does.
+    The order is that of a forward selection: each feature is the one that lowers a ridge regression most,
+    given those before it. Neither the rounds nor the order depend on k, so that the first k features are the
+    first of every longer selection. A score is the number of rounds that a feature survived, and for those
+    that were ordered, one more and the share of the target that was still to be explained: it orders
+    features as the ranking does.
     """
+    rounds = rank_by_rounds(model, lambdas, ORDERED)
+    scores, tie_breaks = rounds.scores.copy(), -rounds.ranking.astype(np.float64)
+    left = np.flatnonzero(rounds.ranking <= rounds.n_left)
+    needed = left[scores[left] > np.floor(scores[left].max(initial=0.0))]
+    if len(needed):
+        order, to_come = forward_order(model.X[:, needed], model.Y)
+        scores[needed[order]] = np.floor(scores[needed].max()) + 1 + to_come
+        tie_breaks[needed[order]] = -np.arange(len(order))
+    ranking = ranks(scores, tie_breaks)
+    last, coef = rounds.first, rounds.first.coef
+    if k < model.n_features:
+        chosen = np.flatnonzero(ranking <= k)
+        part = model.restricted(chosen)
+        last = part.fit(*lambdas.scaled_to(part)).result
+        coef = np.zeros_like(coef)
+        coef[chosen] = last.coef
+    n_iter = rounds.n_iter + (last.n_iter if last is not rounds.first else 0)
+    return Ranked(scores, ranking, coef, rounds.first, last, n_iter, rounds.n_left)
+
+
+def rank_by_rounds(model: SparseModel, lambdas: Lambdas, down_to: int) -> Ranked:
+    """Fit, keep the best part, fit again, until at most ``down_to`` features are left."""
     sizes = round_sizes(model.n_features, down_to)
-    stage = Stage(None, "ranking features", sum(sizes) + k)
+    stage = Stage(None, "ranking features", sum(sizes))
     remaining = np.arange(model.n_features)
     scores, tie_breaks = np.zeros(model.n_features), np.zeros(model.n_features)
     fit = model.fit(*lambdas.scaled_to(model))
@@ -107,17 +138,15 @@ def rank_recursively(model: SparseModel, lambdas: Lambdas, k: int, down_to: int 
         stage.advance(size)
         scores[remaining] = survived + _share(fit.scores)
         tie_breaks[remaining] = fit.leftover
-    ranking = ranks(scores, tie_breaks)
-    last, coef = first, first.coef
-    if k < model.n_features:
-        chosen = np.flatnonzero(ranking <= k)
-        part = model.restricted(chosen)
-        last = part.fit(*lambdas.scaled_to(part)).result
-        n_iter += last.n_iter
-        coef = np.zeros_like(first.coef)
-        coef[chosen] = last.coef
-    stage.advance(k)
-    return Ranked(scores, ranking, coef, first, last, n_iter)
+    coef = np.zeros_like(first.coef)
+    coef[remaining] = fit.result.coef
+    return Ranked(scores, ranks(scores, tie_breaks), coef, first, fit.result, n_iter, sizes[-1])
+
+
+def forward_order(F: Floats, Y: Floats) -> tuple[Ints, Floats]:
+    """The features by forward selection, and how much of |Y|^2 was still to be explained before each."""
+    order, gains = ForwardSearch(F, Y, FORWARD_RIDGE * mean_square(F), F.shape[1]).run()
+    return order, np.cumsum(gains[::-1])[::-1] / max(float((Y * Y).sum()), np.finfo(float).tiny)
 
 
 def rank_by_path(model: SparseModel, lambdas: Lambdas) -> Ranked:
@@ -154,7 +183,7 @@ def path_grid(largest: float, smallest: float, length: int) -> Floats:
     return np.asarray(np.geomspace(largest, smallest, length))
 
 
-def round_sizes(n: int, down_to: int = 1) -> list[int]:
+def round_sizes(n: int, down_to: int) -> list[int]:
     """How many features each round has, from all of them to at most ``down_to``."""
     sizes = [n]
     while sizes[-1] > down_to:
