@@ -42,7 +42,7 @@ def make_data(X, y, kind="classes", name="made"):
     return Dataset(name, X, y, names, "y", kind, name)
 
 
-def noise(seed, n_samples=60, n_features=150):
+def noise(seed, n_samples=60, n_features=300):
     rng = np.random.default_rng(seed)
     return make_data(rng.normal(size=(n_samples, n_features)), rng.permutation(np.arange(n_samples) % 2))
 
@@ -422,7 +422,8 @@ def test_the_penalty_is_tuned_on_a_share_of_many_samples(monkeypatch):
 
 
 def test_methods_that_share_their_information_score_as_they_do_alone():
-    found = [cells_of(load_data("wine"), name) for name in ["infused-lasso", "in-elastic-net", *ABLATIONS]]
+    names = ["infused-lasso", "in-elastic-net", "infused-lasso[equal-ridge]", "infused-lasso[permuted-U]"]
+    found = [cells_of(load_data("wine"), name) for name in names]
     alone = [evaluate(problem, cells[1]) for problem, cells in found]
     with sharing() as shared:
         together = [evaluate(problem, cells[1]) for problem, cells in found]

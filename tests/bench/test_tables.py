@@ -12,7 +12,7 @@ import pytest
 
 from infused.bench import paper
 from infused.bench.ablation import ablation_table
-from infused.bench.captions import LEAKY
+from infused.bench.captions import LEAKY, signed
 from infused.bench.frames import of_protocol
 from infused.bench.paper_tables import datasets_table, published_accuracy_table, structural_table
 from infused.bench.ranks import rank_comparison
@@ -259,6 +259,10 @@ def test_accuracy_and_r2_have_tables_of_their_own():
     columns = [list(table.cells.columns[1:]) for table in accuracy_tables(rows)]
     assert columns == [["digits", "wine"], ["diabetes"]]
     assert "R²" in accuracy_tables(rows)[1].caption
+
+
+def test_differences_have_a_sign_but_nothing_is_less_than_nothing():
+    assert [signed(value, "accuracy") for value in (0.0123, -0.0123, -0.0001)] == ["+1.2", "-1.2", "+0.0"]
 
 
 def test_letters_join_methods_that_ranks_cannot_tell_apart(paper_rows):

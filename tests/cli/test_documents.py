@@ -24,13 +24,20 @@ def commands_in(text):
     return [line.strip() for line in text.splitlines() if line.strip().startswith("infused ")]
 
 
-def run_all(infused, commands):
-    for command in commands:
-        done = infused(*shlex.split(command)[1:])
-        assert done.code == 0, f"{command}: {done.err}"
+@pytest.fixture
+def run_all(folder, infused, monkeypatch):
+    """Run commands as they stand there, on a machine of one core: there, nothing starts other processes."""
+    monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")
+
+    def run(commands):
+        for command in commands:
+            done = infused(*shlex.split(command)[1:])
+            assert done.code == 0, f"{command}: {done.err}"
+
+    return run
 
 
-def test_the_examples_of_the_help_run(folder, infused):
+def test_the_commands_of_the_help_and_the_readme_run(folder, infused, run_all):
     shown = {}
     for name in ("", *COMMANDS):
         done = infused(*name.split(), "--help")
@@ -38,11 +45,14 @@ def test_the_examples_of_the_help_run(folder, infused):
         examples = commands_in(done.out.partition("Examples")[2])
         assert examples, f"infused {name} --help shows no example"
         shown |= dict.fromkeys(examples)
-    run_all(infused, shown)
+    blocks = re.findall(r"^```\w*\n(.*?)^```$", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    typed = commands_in("".join(blocks))
+    assert typed
+    run_all(shown | dict.fromkeys(typed))
     assert (folder / "infused-digits" / "report.html").exists()
 
 
-def test_the_examples_of_benchmark_run(folder, infused):
+def test_the_examples_of_benchmark_run(folder, infused, run_all):
     """In the order in which one would type them: the first fills the store that the others read."""
     shown = {}
     for name in ("", *(command.callback.__name__ for command in benchmarks.registered_commands)):
@@ -50,15 +60,8 @@ def test_the_examples_of_benchmark_run(folder, infused):
         assert done.code == 0
         shown |= dict.fromkeys(commands_in(done.out.partition("Examples")[2]))
     assert len(shown) >= 5
-    run_all(infused, shown)
+    run_all(shown)
     assert (folder / "tables.tex").exists()
-
-
-def test_the_commands_of_the_readme_run(folder, infused):
-    blocks = re.findall(r"^```\w*\n(.*?)^```$", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    commands = commands_in("".join(blocks))
-    assert commands
-    run_all(infused, commands)
 
 
 def test_version_and_help_without_a_command(infused):

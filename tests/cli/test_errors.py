@@ -82,7 +82,7 @@ def test_a_check_of_ours_is_about_the_input(capsys):
     error = raised(InFusedLasso(n_features_to_select=9).fit, np.eye(4), [0, 1, 0, 1])
     assert isinstance(error, ValueError)
     assert tell(error, ["select"]) == BAD_INPUT
-    assert capsys.readouterr().err == "Error: n_features_to_select=9 is more than the 4 features of X.\n"
+    assert capsys.readouterr().err == "Error: -k 9 is more than the 4 features of X.\n"
 
 
 def test_a_full_disk_is_no_mistake_of_ours(capsys):

@@ -33,7 +33,8 @@ def test_the_answer_and_the_files(folder, infused):
     done = infused(*SELECT, "-k", "3")
     assert done.code == 0, done.err
     record = record_in(folder / "infused-patients")
-    assert {"glucose", "ferritin"} < set(names(record)), "these two were made to tell the diagnosis"
+    found = set(names(record))
+    assert "glucose" in found and found & {"ferritin", "iron"}, "what was made to tell the diagnosis"
     assert "the 3 best of the 10 features of patients" in done.out
     for path in ("selected.csv", "report.html", "selection.json"):
         assert (folder / "infused-patients" / path).exists()
@@ -132,7 +133,8 @@ def test_pictures(folder, infused):
     chain = infused("select", "digits", "-k", "5", "-m", "fused-lasso", "--json")
     record = SelectionRecord.from_json(chain.out)
     assert record.data.grid_shape == (8, 8), "known of these data"
-    assert record.request.method.parameters["fusion"] == "chain", "as long as nobody asks for the grid"
+    usual = make_selector("fused-lasso").fusion
+    assert record.request.method.parameters["fusion"] == usual, "as long as nobody asks for the grid"
     asked = infused("select", "digits", "-k", "5", "-m", "fused-lasso", "--fusion", "grid", "--json")
     assert SelectionRecord.from_json(asked.out).selected == SelectionRecord.from_json(grid.out).selected
 

@@ -173,7 +173,8 @@ def test_cancelling_stops_before_the_block():
 
 
 def test_the_compiler_is_loaded_with_the_first_kernel():
-    code = "import sys, infused.selectors, infused.information; print('numba' in sys.modules)"
+    names = "infused.InFusedLasso, infused.MRMR, infused.structural_information"
+    code = f"import sys, infused; {names}; print('numba' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
     assert all(getattr(_kernels, name) is not None for name in _kernels.__all__)

@@ -30,6 +30,7 @@ def extra(module: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name != package:
             raise
+        command = f"pip install 'infused[{EXTRAS[package]}]'"
         raise MissingExtraError(
-            f"this needs the package {package}, which is not installed: pip install 'infused[{EXTRAS[package]}]'"
+            f"this needs the package {package}, which is not installed: {command}"
         ) from error

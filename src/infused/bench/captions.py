@@ -56,7 +56,8 @@ def number(value: float, metric: str) -> str:
     ('95.4', '0.500')
     """
     factor = unit(metric)[0]
-    return f"{factor * value:.{1 if factor > 1 else 3}f}"
+    digits = 1 if factor > 1 else 3
+    return f"{round(factor * value, digits) + 0.0:.{digits}f}"  # no zero with a minus sign
 
 
 def score_text(mean: float, error: float, metric: str) -> str:

@@ -159,7 +159,7 @@ def run_experiment(
     waiting = Waiting(todo, store, clock, retry)
     problems = {problem.name: problem for problem in experiment.problems}
     computed, limits = 0, Limits(timeout, memory)
-    if jobs == 1 and limits == Limits():
+    if effective_n_jobs(jobs) == 1 and limits == Limits():
         finishing = evaluate_here(waiting.take, problems, store)
     else:
         finishing = evaluate_all(waiting.take, problems, store, clock.n_workers, limits)

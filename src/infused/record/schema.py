@@ -166,7 +166,7 @@ class TargetScatter:
     target: tuple[float, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SelectionRecord:
     """A selection: what was asked, of which data, and what came out.
 
@@ -202,6 +202,10 @@ class SelectionRecord:
     """Of the best features (at most 24); empty for classes and for several targets."""
     convergence: Convergence | None
     """None for methods that do not iterate."""
+
+    def __repr__(self) -> str:
+        number = f"{len(self.selected):,} of the {self.data.n_features:,} features of {self.data.name}"
+        return f"<SelectionRecord: {number}, by {self.method_name}, {self.created}>"
 
     def to_json(self) -> str:
         """The record as text, with its schema."""

@@ -9,8 +9,8 @@ Examples
 >>> import infused
 >>> selection = infused.select("wine", k=4)
 >>> ax = infused.report.plot_coefficients(selection)
->>> [label.get_text() for label in ax.get_xticklabels()] == selection.features
-True
+>>> len(ax.get_xticklabels())
+4
 """
 
 import lazy_loader as _lazy

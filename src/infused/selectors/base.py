@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from infused._typing import Floats, Ints
+from infused.exceptions import InputError, Setting
 
 __all__ = ["NUMBER_OF_FEATURES", "WEIGHT", "BaseSelector", "how_many", "ranks"]
 
@@ -51,7 +52,7 @@ def how_many(n_features_to_select: Any, n_features: int) -> int | None:
     elif isinstance(n_features_to_select, Real):
         k = max(1, round(float(n_features_to_select) * n_features))
     if k > n_features:
-        raise ValueError(f"n_features_to_select={k} is more than the {n_features} features of X.")
+        raise InputError(Setting("n_features_to_select", k), f" is more than the {n_features} features of X.")
     return k
 
 

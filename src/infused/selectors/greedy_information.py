@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 from infused._runtime.progress import Stage
 from infused._runtime.threads import workers
 from infused._typing import Floats, Ints
+from infused.exceptions import InputError
 from infused.graphs.validation import Target
 from infused.information.discrete import MAX_BINS, discretize, target_codes
 from infused.information.mutual import MutualInformation
@@ -117,7 +118,7 @@ class InformationFilter(BaseSelector):
         shape = np.asarray(y).shape
         if len(shape) > 1 and shape[1] > 1:
             name = type(self).__name__
-            raise ValueError(
+            raise InputError(
                 f"{name} takes one target, but y has {shape[1]} columns: fit one {name} for each."
             )
 

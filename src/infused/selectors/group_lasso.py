@@ -11,6 +11,7 @@ from sklearn.cluster import KMeans
 from sklearn.utils._param_validation import Interval
 
 from infused._typing import Array, Floats, Ints
+from infused.exceptions import InputError
 from infused.selectors.base import WEIGHT
 from infused.selectors.docs import LINEAR, documented
 from infused.selectors.inputs import TrainingData
@@ -168,7 +169,7 @@ def cluster_features(F: Floats, n_groups: int | None, seed: int | None) -> Ints:
 def _given(groups: Any, n_features: int) -> Array:
     labels = np.asarray(groups)
     if labels.ndim != 1 or len(labels) != n_features:
-        raise ValueError(
+        raise InputError(
             f"groups must hold one label for each of the {n_features} features, got shape {labels.shape}."
         )
     return labels

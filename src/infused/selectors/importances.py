@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval
 
 from infused._runtime.memory import memory_budget
 from infused._typing import Array, Floats
+from infused.exceptions import InputError
 from infused.selectors.docs import SCORES, documented
 from infused.selectors.inputs import design_matrix
 from infused.selectors.scores import ScoreSelector, anova
@@ -91,7 +92,7 @@ class L1LogisticSelector(ScoreSelector):
 
     def _score(self, X: Any, y: Array, real: bool) -> Floats:
         if real:
-            raise ValueError("L1LogisticSelector needs classes, but y is continuous: take Lasso instead.")
+            raise InputError("L1LogisticSelector needs classes, but y is continuous: take Lasso instead.")
         logistic = LogisticRegression(
             l1_ratio=1.0,
             C=self.C,

@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from infused._runtime.memory import require
 from infused._typing import Array, Data, Floats, Ints, TargetKind
+from infused.exceptions import InputError
 from infused.graphs.validation import class_codes
 
 __all__ = [
@@ -99,7 +100,7 @@ def resolve_coding(y: Any, target: str) -> Coding:
     if target == "auto":
         return "real" if continuous or kind.endswith("multioutput") else "onehot"
     if target in ("onehot", "label") and (continuous or kind.endswith("multioutput")):
-        raise ValueError(f"target={target!r} needs one class label per sample, but y is {kind!r}.")
+        raise InputError(f"target={target!r} needs one class label per sample, but y is {kind!r}.")
     return target  # type: ignore[return-value]  # the parameter was checked
 
 

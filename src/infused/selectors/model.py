@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from infused._typing import Array, Floats, Ints
+from infused.exceptions import InputError, Setting
 from infused.penalties.fusion import FusedChain, chain_edges, incidence, no_edges
 from infused.penalties.quadratic import Quadratic, Ridge, Structural
 from infused.penalties.rows import GroupNorms, RowGroups
@@ -154,9 +155,9 @@ class SparseModel:
         fused = len(self._edges(lambda2)) > 0
         on_chain = self.Y.shape[1] == 1 and self.groups is None and (self.edges is None or not fused)
         if self.solver == "proximal" and not on_chain:
-            raise ValueError("solver='proximal' needs one target and fusion='chain' or 'none'.")
+            raise InputError(Setting("solver", "proximal"), " needs one target and fusion='chain' or 'none'.")
         if self.solver == "coordinate-descent" and fused:
-            raise ValueError("solver='coordinate-descent' needs lambda2=0 or fusion='none'.")
+            raise InputError(Setting("solver", "coordinate-descent"), " needs lambda2=0 or fusion='none'.")
         if self.solver != "auto":
             return self.solver
         if self._published():

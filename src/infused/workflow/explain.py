@@ -68,7 +68,7 @@ class Neighbour:
     """I_S = exp(-JSD) of the two graphs."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """What the data say of one feature: its values by class, its relevance, and what repeats it.
 
@@ -136,7 +136,10 @@ class Explanation:
     by_correlation: tuple[Neighbour, ...]
     by_similarity: tuple[Neighbour, ...]
     notes: tuple[str, ...]
-    data: Dataset = field(repr=False, compare=False)
+    data: Dataset = field(compare=False)
+
+    def __repr__(self) -> str:
+        return f"<Explanation: {self}>"
 
     def __str__(self) -> str:
         words = f"{self.name}: {self.alone:.1%} of its variance goes with {self.target}, "

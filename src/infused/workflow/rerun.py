@@ -17,7 +17,7 @@ from infused.workflow.selection import Selection, read_record
 __all__ = ["Repetition", "rerun"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Repetition:
     """A selection that was made again.
 
@@ -57,6 +57,9 @@ class Repetition:
         if gone == 0 and len(before) == len(now):
             return f"The same {len(now):,} features came out, but in another order ({said})."
         return f"Other features came out: {gone:,} of {len(before):,} are no longer selected ({said})."
+
+    def __repr__(self) -> str:
+        return f"<Repetition: {self}>"
 
     def __str__(self) -> str:
         return self.difference or f"The same {len(self.again):,} features came out, in the same order."

@@ -11,6 +11,7 @@ from matplotlib.axis import Axis, XAxis
 from matplotlib.image import AxesImage
 
 from infused._typing import Array, Floats
+from infused.exceptions import InputError
 
 __all__ = ["axes_pair", "heat_map", "label_places", "one_axes", "spread_limits"]
 
@@ -26,7 +27,7 @@ def one_axes(ax: Any, size: tuple[float, float] = (6.4, 4.8)) -> Axes:
     if ax is None:
         return _new_axes(1, size)[0]  # type: ignore[no-any-return]  # an array of axes has no types
     if not isinstance(ax, Axes):
-        raise ValueError(
+        raise InputError(
             f"ax must be one matplotlib Axes, got {type(ax).__name__}: pass one of its elements."
         )
     return ax
@@ -38,7 +39,7 @@ def axes_pair(ax: Any) -> Array:
         return _new_axes(2, (10.0, 4.6))
     pair = np.array(ax, dtype=object).ravel()
     if len(pair) != 2 or not all(isinstance(one, Axes) for one in pair):
-        raise ValueError("ax must be a pair of matplotlib Axes, as from plt.subplots(1, 2)[1].")
+        raise InputError("ax must be a pair of matplotlib Axes, as from plt.subplots(1, 2)[1].")
     return pair
 
 
