@@ -26,6 +26,7 @@ from infused.exceptions import InputError
 from infused.information.sharing import sharing
 from infused.penalties.quadratic import Ridge
 from infused.selectors.method import Method, canonical_json, prepared
+from infused.selectors.model import SparseModel
 from infused.selectors.registry import ABLATIONS
 from tests.bench.odd_selectors import Listening
 
@@ -287,12 +288,18 @@ def test_balanced_accuracy_is_over_the_classes_of_the_test_part():
         assert all(row["balanced_accuracy"] <= 1 and row["warnings"] == "" for row in rows)
 
 
-def test_ablations_change_the_structural_term_or_one_parameter():
-    data = load_data("wine")
+def test_ablations_change_the_structural_term_or_one_parameter(monkeypatch):
+    data, solve, solved = load_data("wine"), SparseModel.fit, []
+    monkeypatch.setattr(
+        SparseModel, "fit", lambda model, *a, **b: solved.append(model) or solve(model, *a, **b)
+    )
 
     def quadratic(selector):
-        composed = selector._compose(selector._training_data(data.X, data.y))
-        return composed.information.added_to(composed.model, np.arange(data.n_features)).model.quadratic
+        """The term in the first model that is solved, which has all features."""
+        solved.clear()
+        selector.fit(data.X, data.y)
+        assert solved[0].n_features == data.n_features
+        return solved[0].quadratic
 
     full = prepared(Method("infused-lasso"), 5, data.kind)
     variants = {name: prepared(Method(name), 5, data.kind) for name in ABLATIONS}

@@ -156,11 +156,11 @@ def test_what_goes_wrong_is_a_row_and_the_rest_goes_on(tmp_path, data_file):
         "Failing": ("failed", "RuntimeError: this selector never works"),
         "Dying": ("failed", "its process ended with signal 6 (Aborted)"),
         "Endless": ("timeout", "took longer than 8 s"),
-        "Hungry": ("memory", "took more than 700 MB"),
+        "Hungry": ("memory", "took more than 500 MB"),
         "OutOfMemory": ("memory", "MemoryError: U of 9 features"),
     }
     experiment = tiny(data_file, *(f"{ODD}.{name}" for name in wrong))
-    outcome = run_experiment(experiment, store, jobs=2, timeout=8, memory=700_000_000, report=reports.append)
+    outcome = run_experiment(experiment, store, jobs=2, timeout=8, memory=500_000_000, report=reports.append)
     assert outcome == Outcome(computed=10, found=0, failed=5)
     assert [report.done for report in reports] == list(range(1, 11)) and reports[-1].seconds_left == 0
     frame = store.frame()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
+from infused import explain
 from tests.cli.conftest import patients
 
 
@@ -30,6 +31,7 @@ def test_the_screen(folder, infused):
 
 def test_real_targets(folder, infused):
     done = infused("explain", "diabetes", "bmi", "--json")
+    assert done.out == explain("diabetes", "bmi").to_json() + "\n", "what Python gives"
     facts = json.loads(done.out)
     assert facts["schema"] == "infused.explain/2"
     assert [part["name"] for part in facts["by_target"]] == [

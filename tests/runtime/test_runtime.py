@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event, Thread
 from time import sleep
 
 import pytest
@@ -14,11 +15,11 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from infused import _kernels, make_selector
 from infused._runtime.memory import format_bytes, memory_budget, require
 from infused._runtime.progress import Stage, reporting, timed
-from infused._runtime.threads import spans, workers
+from infused._runtime.threads import blas_threads, one_blas_thread, spans, workers
 from infused.exceptions import InfusedError, InputError, MemoryBudgetError, OperationCancelledError
 
 
-def blas_threads():
+def blas_limits():
     """Threads of the BLAS that NumPy brings; other packages may load others, which are no concern of ours."""
     found = [library for library in threadpool_info() if library["user_api"] == "blas"]
     ours = [library["num_threads"] for library in found if "numpy" in library["filepath"]]
@@ -50,15 +51,15 @@ def test_the_first_error_stops_the_rest(n_jobs):
 
 def test_blas_runs_on_one_thread_inside_and_as_before_outside():
     with threadpool_limits(2, user_api="blas"):
-        before = blas_threads()
+        before = blas_limits()
         with workers(2) as work:
-            assert set(blas_threads()) == {1}
-            assert list(work.map(lambda _: set(blas_threads()), range(4))) == [{1}] * 4
-        assert blas_threads() == before
+            assert set(blas_limits()) == {1}
+            assert list(work.map(lambda _: set(blas_limits()), range(4))) == [{1}] * 4
+        assert blas_limits() == before
 
 
 def test_overlapping_computations_leave_blas_as_it_was():
-    before = blas_threads()
+    before = blas_limits()
 
     def compute(n):
         with workers(2) as work:
@@ -66,7 +67,46 @@ def test_overlapping_computations_leave_blas_as_it_was():
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(compute, range(12))) == [190 + 20 * n for n in range(12)]
-    assert blas_threads() == before
+    assert blas_limits() == before
+
+
+def test_limits_of_threads_that_overlap_are_restored_after_the_last():
+    before = blas_limits()
+    entered, may_leave = Event(), Event()
+
+    def hold():
+        with blas_threads(1):
+            entered.set()
+            may_leave.wait(10)
+
+    thread = Thread(target=hold)
+    thread.start()
+    entered.wait(10)
+    with blas_threads(1):  # begins inside the other, and ends after it
+        may_leave.set()
+        thread.join()
+        assert set(blas_limits()) == {1}
+    assert blas_limits() == before
+
+
+def test_a_smaller_limit_inside_a_larger_one_ends_with_its_block():
+    with blas_threads(2):
+        larger = blas_limits()
+        with one_blas_thread():
+            assert set(blas_limits()) == {1}
+        assert blas_limits() == larger
+
+
+def test_kernels_work_without_a_folder_for_compiled_code():
+    code = (
+        "import numpy as np; from numba.core import caching\n"
+        "kind = getattr(caching, 'CacheImpl', None) or caching._CacheImpl\n"
+        "kind._locator_classes = []  # as in a container without a home\n"
+        "from infused._kernels import total_variation_prox as prox\n"
+        "print(prox(np.array([0.0, 1.0]), 10.0).tolist())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.strip() == "[0.5, 0.5]", done.stderr
 
 
 def test_spans_cover_everything_once():

@@ -231,6 +231,19 @@ def test_apply(file, table):
         selection.apply(new, imput="zero")
 
 
+def test_data_are_read_as_they_were_for_the_selection(table, tmp_path):
+    path = tmp_path / "odd.csv"
+    table.to_csv(path, sep="|", header=False, index=False, encoding="utf-16")
+    odd = {"separator": "|", "header": False, "encoding": "utf-16"}
+    selection = infused.select(path, 10, k=2, method="anova", **odd)
+    again = selection.apply(path)
+    assert list(again) == selection.features
+    assert selection.apply(path, header=False).equals(again)
+    renamed = table.set_axis([f"column_{n}" for n in range(11)], axis=1)
+    renamed.to_csv(path, index=False)
+    assert selection.apply(path, separator=",", header=True, encoding="utf-8").equals(again)
+
+
 def test_gaps_are_filled_as_they_were_for_the_selection(table):
     table.loc[3, "glucose"] = np.nan
     selection = infused.select(table, "diagnosis", k=3, method="anova", impute="median")

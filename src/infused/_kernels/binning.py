@@ -7,15 +7,15 @@ has the same bins.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from infused._kernels.compiled import compiled
 from infused._typing import Array, Floats, Ints
 
 DISCRETE = 32  # a feature with at most so many values is discrete,
 SAMPLES_EACH = 5  # if each has at least so many samples on average
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def runs(ordered: Floats, zeros: int, values: Floats, counts: Ints) -> int:
     """Distinct values of a sorted column that has ``zeros`` zeros which are not stored; returns how many."""
     n = 0
@@ -34,7 +34,7 @@ def runs(ordered: Floats, zeros: int, values: Floats, counts: Ints) -> int:
     return n
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def cut_points(values: Floats, counts: Ints, n_bins: int, cuts: Floats) -> int:
     """The largest value of every bin but the last; returns their number.
 
@@ -80,7 +80,7 @@ def cut_points(values: Floats, counts: Ints, n_bins: int, cuts: Floats) -> int:
     return n_cuts
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def dense_codes(columns: Floats, ordered: Floats, n_bins: int, codes: Array, n_codes: Ints) -> None:
     """The bin of every entry; ``columns`` and ``ordered`` (each row sorted) are features x samples."""
     n_features, n_samples = columns.shape
@@ -97,7 +97,7 @@ def dense_codes(columns: Floats, ordered: Floats, n_bins: int, codes: Array, n_c
         n_codes[j] = n_cuts + 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def bin_of(x: float, cuts: Floats, n_cuts: int) -> int:
     """The number of cuts below x."""
     b = 0
@@ -106,7 +106,7 @@ def bin_of(x: float, cuts: Floats, n_cuts: int) -> int:
     return b
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sparse_codes(
     indptr: Ints,
     data: Floats,

@@ -8,15 +8,15 @@ between means below 4 M eps (max f - min f) count as zero.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from infused._kernels.compiled import compiled
 from infused._kernels.steady_state import EPS, power_of_two_scale, steady_state
 from infused._typing import Floats, Ints
 
 SPLITTER = 2.0**27 + 1.0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def two_sum(a: float, b: float) -> tuple[float, float]:
     """The rounded sum and its rounding error (Knuth)."""
     s = a + b
@@ -24,7 +24,7 @@ def two_sum(a: float, b: float) -> tuple[float, float]:
     return s, (a - (s - t)) + (b - t)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def two_product(a: float, b: float) -> tuple[float, float]:
     """The rounded product and its rounding error (Dekker)."""
     p = a * b
@@ -37,7 +37,7 @@ def two_product(a: float, b: float) -> tuple[float, float]:
     return p, ((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def class_distribution(
     value: Floats, code: Ints, class_count: Floats, kernel: bool, mass: float, out: Floats
 ) -> None:
@@ -77,14 +77,14 @@ def class_distribution(
     out[rank] = share
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def dense_classes(F: Floats, code: Ints, class_count: Floats, kernel: bool, mass: float, out: Floats) -> None:
     """Target distributions of the rows of F (features x samples), as features x classes."""
     for i in range(F.shape[0]):
         class_distribution(F[i], code, class_count, kernel, mass, out[i])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sparse_classes(
     indptr: Ints, data: Floats, code: Ints, class_count: Floats, kernel: bool, mass: float, out: Floats
 ) -> None:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
+from infused._kernels.compiled import compiled
 from infused._typing import Array, Ints
 
 LANES = 1024  # planes that are counted side by side; their counts stay in the first cache
@@ -29,7 +30,7 @@ def _popcount(typing_context: Any, word: Any) -> Any:
 popcount: Any = intrinsic(_popcount)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def pack(row: Array, order: Ints, words: Ints, sizes: Ints, planes: Array, margins: Array) -> None:
     """One feature as bits: planes[w, b] has the samples of word w whose code is b.
 
@@ -47,7 +48,7 @@ def pack(row: Array, order: Ints, words: Ints, sizes: Ints, planes: Array, margi
             place += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def pack_dense(
     codes: Array, order: Ints, words: Ints, sizes: Ints, starts: Ints, planes: Array, margins: Array
 ) -> None:
@@ -57,7 +58,7 @@ def pack_dense(
         pack(codes[j], order, words, sizes, planes[:, own], margins[:, own])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def pack_sparse(
     base: Array,
     indptr: Ints,
@@ -71,7 +72,7 @@ def pack_sparse(
     margins: Array,
 ) -> None:
     """As ``pack_dense``, from the entries that differ from each feature's base."""
-    row = np.empty(len(order), np.uint8)
+    row = np.empty(len(order), codes.dtype)
     for j in range(len(base)):
         row[:] = base[j]
         for e in range(indptr[j], indptr[j + 1]):
@@ -80,7 +81,7 @@ def pack_sparse(
         pack(row, order, words, sizes, planes[:, own], margins[:, own])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def count_common(planes: Array, left: int, right: int, words: Array, first: int, met: Array) -> None:
     """met[i] = bits that plane left + i has in common with ``words``, which start at word ``first``."""
     met[:] = 0
@@ -91,28 +92,28 @@ def count_common(planes: Array, left: int, right: int, words: Array, first: int,
             met[i] += np.uint32(popcount(line[i] & word))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def add_values(table: Ints, counts: Array, out: Ints) -> None:
     """out[i] += table[counts[i]]."""
     for i in range(len(counts)):
         out[i] += table[counts[i]]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def add(counts: Array, out: Array) -> None:
     """out += counts; an array expression takes seconds to compile."""
     for i in range(len(counts)):
         out[i] += counts[i]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def subtract(counts: Array, out: Array) -> None:
     """out -= counts."""
     for i in range(len(counts)):
         out[i] -= counts[i]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sum_lanes(lanes: Ints, starts: Ints, out: Ints) -> None:
     """out[j] = sum of the lanes of feature j."""
     for j in range(len(out)):
@@ -122,7 +123,7 @@ def sum_lanes(lanes: Ints, starts: Ints, out: Ints) -> None:
         out[j] = total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def plane_sums(
     planes: Array,
     starts: Ints,
@@ -171,7 +172,7 @@ def plane_sums(
             sum_lanes(sums, starts[start : stop + 1], pair[start:stop])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def entry_sums(
     indptr: Ints,
     samples: Array,

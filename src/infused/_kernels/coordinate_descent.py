@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from infused._kernels.compiled import compiled
 from infused._typing import Floats, Ints
 
 MEMORY = 5  # epochs between extrapolations, and iterates that one combines
 RIDGE = 1e-12  # of the trace, when the differences of iterates are nearly dependent
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def epoch(H: Floats, B: Floats, G: Floats, starts: Ints, curvature: Floats, thresholds: Floats) -> float:
     """One pass over all blocks of min 1/2 tr BHB' - tr BC' + sum_g threshold_g |B_g|, in place.
 
@@ -46,7 +46,7 @@ def epoch(H: Floats, B: Floats, G: Floats, starts: Ints, curvature: Floats, thre
     return largest
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _move(H: Floats, B: Floats, G: Floats, first: int, last: int, bend: float, keep: float) -> None:
     n_targets, n = B.shape
     change = np.empty((n_targets, last - first))
@@ -65,7 +65,7 @@ def _move(H: Floats, B: Floats, G: Floats, first: int, last: int, bend: float, k
                     gradient[j] += step * row[j]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def objective(B: Floats, G: Floats, C: Floats, starts: Ints, thresholds: Floats) -> float:
     """1/2 tr B(G - C)' + sum_g threshold_g |B_g|."""
     total = 0.5 * np.sum(B * (G - C))
@@ -78,7 +78,7 @@ def objective(B: Floats, G: Floats, C: Floats, starts: Ints, thresholds: Floats)
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def descend(
     H: Floats,
     C: Floats,
@@ -111,7 +111,7 @@ def descend(
     return max_epochs
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _extrapolate(
     past_B: Floats, past_G: Floats, C: Floats, B: Floats, G: Floats, starts: Ints, thresholds: Floats
 ) -> None:

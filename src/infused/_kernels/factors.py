@@ -8,8 +8,8 @@ Inside a piece every function is a polynomial in u.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from infused._kernels.compiled import compiled
 from infused._typing import Floats, Ints
 
 PIECE_BITS = 7
@@ -19,7 +19,7 @@ INSIDE = (1 << SHIFT) - 1
 UNIT = 2.0 ** (1 - SHIFT)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def locate(bits: Ints, first: int, piece: Ints, u: Floats) -> None:
     """The piece of each argument, counted from ``first``, and its place there."""
     for a in range(len(bits)):
@@ -28,7 +28,7 @@ def locate(bits: Ints, first: int, piece: Ints, u: Floats) -> None:
 
 
 # Contraction fuses multiplications with additions and nothing else: no bits that are read depend on it.
-@njit(cache=True, nogil=True, fastmath={"contract"}, inline="always")
+@compiled(fastmath={"contract"}, inline="always")
 def polynomials(coefficients: Floats, u: float, out: Floats) -> None:
     """All functions of one piece at u, by Horner's rule; the loop runs in vector registers."""
     c0, c1, c2 = coefficients[0], coefficients[1], coefficients[2]
@@ -37,7 +37,7 @@ def polynomials(coefficients: Floats, u: float, out: Floats) -> None:
         out[k] = c0[k] + u * (c1[k] + u * (c2[k] + u * (c3[k] + u * (c4[k] + u * c5[k]))))
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def pair_factors(
     P: Floats,
     T: Floats,

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
+from infused._kernels.compiled import compiled
 from infused._typing import Floats, Ints
 
 BLOCK = 256  # partial sums of this many terms keep rounding from growing with the samples
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def phi(s: float) -> float:
     """s log s, with 0 log 0 = 0."""
     return s * math.log(s) if s > 0.0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def direct_pair_sums(
     P: Floats,
     T: Floats,
@@ -51,7 +50,7 @@ def direct_pair_sums(
             out[i, j] = total / n_samples
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@compiled(fastmath={"reassoc", "contract"})
 def add_common_samples(
     rows: Ints,
     indptr: Ints,

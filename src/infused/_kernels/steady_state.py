@@ -13,14 +13,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from infused._kernels.compiled import compiled
 from infused._typing import Floats, Ints
 
 EPS = 2.0**-52
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def distances(weight: Floats, gap: Floats, out: Floats) -> None:
     """out_a = sum_b weight_b |f_a - f_b|."""
     k = len(weight)
@@ -39,7 +39,7 @@ def distances(weight: Floats, gap: Floats, out: Floats) -> None:
         out[a] += total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def squared_distances(weight: Floats, gap: Floats, out: Floats) -> None:
     """out_a = sum_b weight_b (f_a - f_b)^2, by S2' = S2 + 2 g S1 + g^2 W."""
     k = len(weight)
@@ -64,7 +64,7 @@ def squared_distances(weight: Floats, gap: Floats, out: Floats) -> None:
         out[a] += second
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def steady_state(gap: Floats, count: Floats, kernel: bool, mass: float, out: Floats) -> None:
     """Distribution over the distinct values, of total ``mass``; the Euclidean graph when not ``kernel``.
 
@@ -91,7 +91,7 @@ def steady_state(gap: Floats, count: Floats, kernel: bool, mass: float, out: Flo
     out *= mass / (count * out).sum()
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def power_of_two_scale(largest: float) -> float:
     """A power of two that brings ``largest`` near one, so that no difference or sum overflows."""
     if largest == 0.0:
@@ -100,7 +100,7 @@ def power_of_two_scale(largest: float) -> float:
     return math.ldexp(1.0, -min(max(exponent, -1000), 1000))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def feature_distribution(
     value: Floats, order: Ints, n_zeros: int, kernel: bool, mass: float, out: Floats
 ) -> float:
@@ -141,14 +141,14 @@ def feature_distribution(
     return float(share[max(zero, 0)])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def dense_features(F: Floats, order: Ints, kernel: bool, mass: float, out: Floats) -> None:
     """Distributions of the rows of F (features x samples), with the order that sorts each row."""
     for i in range(F.shape[0]):
         feature_distribution(F[i], order[i], 0, kernel, mass, out[i])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sparse_features(
     indptr: Ints, data: Floats, n_samples: int, kernel: bool, mass: float, out: Floats, base: Floats
 ) -> None:

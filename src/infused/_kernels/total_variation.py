@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from infused._kernels.compiled import compiled
 from infused._typing import Floats
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def total_variation_prox(y: Floats, weight: float) -> Floats:
     """argmin_x 1/2 |x - y|^2 + weight sum_i |x_{i+1} - x_i|, by dynamic programming (Johnson 2013).
 

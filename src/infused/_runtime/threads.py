@@ -5,21 +5,21 @@ same pieces, whatever the number of threads, and each piece makes its BLAS calls
 the same to the last bit for any ``n_jobs``, and nothing is oversubscribed.
 
 BLAS libraries on OpenMP keep their number of threads per thread, the others per process. The first kind is
-limited in every thread. For the second, when computations overlap, only the first may save the old limit and
-only the last may restore it.
+limited in every thread. For the second, when computations overlap, the smallest of their limits holds,
+and what was there before the first of them comes back after the last.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from threading import Lock
 from typing import Any, TypeVar
 
 from joblib import effective_n_jobs
-from threadpoolctl import OpenBLASController, ThreadpoolController, threadpool_limits
+from threadpoolctl import OpenBLASController, ThreadpoolController
 
 __all__ = ["Workers", "blas_threads", "one_blas_thread", "spans", "workers"]
 
@@ -27,8 +27,8 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 _lock = Lock()
-_users = 0
-_limiter: Any = None
+_active: list[int] = []  # limits of the computations that run now
+_before: Any = None  # what restores the limits from before the first of them
 
 
 class Workers:
@@ -79,41 +79,48 @@ def blas_threads(n_jobs: int | None) -> Iterator[None]:
     if n_jobs is None:
         yield
         return
-    with threadpool_limits(limits=effective_n_jobs(n_jobs), user_api="blas"):
+    with _limited(effective_n_jobs(n_jobs)):
         yield
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
+def one_blas_thread() -> AbstractContextManager[None]:
     """Limit BLAS in this thread and in the process, as long as any computation runs."""
-    with _limit_this_thread():
-        _enter()
+    return _limited(1)
+
+
+@contextmanager
+def _limited(n_threads: int) -> Iterator[None]:
+    per_thread, per_process = _libraries()
+    with per_thread.limit(limits=n_threads):
+        _enter(per_process, n_threads)
         try:
             yield
         finally:
-            _leave()
+            _leave(per_process, n_threads)
 
 
 def _limit_this_thread() -> Any:
-    """Limit the libraries whose limit belongs to a thread; restored when used as a context."""
-    per_thread, _ = _libraries()
-    return per_thread.limit(limits=1)
+    """Limit the libraries whose limit belongs to a thread."""
+    return _libraries()[0].limit(limits=1)
 
 
-def _enter() -> None:
-    global _users, _limiter
+def _enter(libraries: ThreadpoolController, n_threads: int) -> None:
+    global _before
     with _lock:
-        if _users == 0:
-            _limiter = _libraries()[1].limit(limits=1)
-        _users += 1
+        _active.append(n_threads)
+        limiter = libraries.limit(limits=min(_active))
+        if len(_active) == 1:
+            _before = limiter
+        _give_up_control()
 
 
-def _leave() -> None:
-    global _users
+def _leave(libraries: ThreadpoolController, n_threads: int) -> None:
     with _lock:
-        _users -= 1
-        if _users == 0:
-            _limiter.restore_original_limits()
+        _active.remove(n_threads)
+        if _active:
+            libraries.limit(limits=min(_active))
+        else:
+            _before.restore_original_limits()
         _give_up_control()
 
 

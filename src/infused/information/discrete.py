@@ -22,7 +22,7 @@ from infused._typing import Array, Data, Ints
 from infused.exceptions import InputError
 from infused.graphs.validation import Target, class_codes, resolve_target
 
-__all__ = ["MAX_BINS", "Codes", "DenseCodes", "SparseCodes", "discretize", "target_codes"]
+__all__ = ["MAX_BINS", "Codes", "DenseCodes", "SparseCodes", "discretize", "joint_codes", "target_codes"]
 
 MAX_BINS = 256  # a code is one byte
 BLOCK = 2**18  # entries of X that are sorted at a time: 2 MB
@@ -33,7 +33,7 @@ class DenseCodes:
     """The code of every sample, one row per feature."""
 
     codes: Array
-    """features x samples, uint8."""
+    """features x samples, small integers of whatever type holds them."""
     n_codes: Ints
     """Codes of each feature: 0 .. n_codes - 1, all of which occur."""
 
@@ -54,13 +54,13 @@ class SparseCodes:
     """One code that a feature has by default, and the samples that have another."""
 
     base: Array
-    """The default of each feature, uint8."""
+    """The default of each feature, of the type of the codes."""
     indptr: Ints
     """Where the entries of each feature start, as in CSC."""
     samples: Array
     """The samples that differ."""
     codes: Array
-    """Their codes, uint8."""
+    """Their codes, small integers of whatever type holds them."""
     n_codes: Ints
     n_samples: int
 
@@ -85,7 +85,7 @@ class SparseCodes:
     def from_dense(cls, dense: DenseCodes) -> SparseCodes:
         """Store every sample, so that no default is left."""
         n_features, n_samples = dense.shape
-        base = np.zeros(n_features, np.uint8)
+        base = np.zeros(n_features, dense.codes.dtype)
         indptr = np.arange(n_features + 1, dtype=np.int64) * n_samples
         samples = np.tile(np.arange(n_samples, dtype=np.int32), n_features)
         return cls(base, indptr, samples, dense.codes.ravel(), dense.n_codes, n_samples)
@@ -111,6 +111,69 @@ def discretize(X: Data, n_bins: int = 5, n_jobs: int | None = None) -> Codes:
         raise InputError(f"n_bins must be between 2 and {MAX_BINS}, got {n_bins}.")
     with workers(n_jobs) as pool:
         return _discretize_sparse(X, n_bins) if sp.issparse(X) else _discretize_dense(X, n_bins, pool)
+
+
+def joint_codes(codes: Codes, groups: Ints) -> Codes:
+    """The codes of groups of features, each as one variable: one code for each combination that occurs.
+
+    Parameters
+    ----------
+    codes : DenseCodes or SparseCodes
+        Of the features.
+    groups : ndarray of int
+        The group of each feature, 0 .. n_groups - 1, all of which occur.
+    """
+    sizes = np.bincount(groups)
+    if len(sizes) == len(groups) and (groups == np.arange(len(groups))).all():
+        return codes
+    order = np.argsort(groups, kind="stable")
+    members = np.split(order, np.cumsum(sizes)[:-1])
+    if isinstance(codes, DenseCodes):
+        rows = [_combined(codes.codes[own], codes.n_codes[own]) for own in members]
+        n_codes = np.array([row.max(initial=-1) + 1 for row in rows], dtype=np.int64)
+        return DenseCodes(np.array(rows, dtype=_type_for(n_codes)), n_codes)
+    return _joint_of_sparse(codes, members)
+
+
+def _joint_of_sparse(codes: SparseCodes, members: list[Ints]) -> SparseCodes:
+    """A sample differs from a group's default where it does so in any of its features."""
+    samples, values, base, n_codes = [], [], [], []
+    for own in members:
+        parts = [slice(codes.indptr[j], codes.indptr[j + 1]) for j in own]
+        differing = np.unique(np.concatenate([codes.samples[part] for part in parts]))
+        table = np.repeat(codes.base[own][:, None], len(differing) + 1, axis=1)
+        for row, part in zip(table, parts, strict=True):
+            row[np.searchsorted(differing, codes.samples[part])] = codes.codes[part]
+        combined = _combined(table, codes.n_codes[own])  # the last column is the default
+        if len(differing) == codes.n_samples:  # nobody has it
+            combined = np.append(np.unique(combined[:-1], return_inverse=True)[1], 0)
+        samples.append(differing)
+        values.append(combined[:-1])
+        base.append(combined[-1])
+        n_codes.append(combined.max() + 1)
+    type_ = _type_for(np.array(n_codes))
+    indptr = np.concatenate([[0], np.cumsum([len(part) for part in samples])]).astype(np.int64)
+    return SparseCodes(
+        np.array(base, dtype=type_),
+        indptr,
+        np.concatenate(samples).astype(np.int32),
+        np.concatenate(values).astype(type_),
+        np.array(n_codes, dtype=np.int64),
+        codes.n_samples,
+    )
+
+
+def _combined(rows: Array, n_codes: Ints) -> Ints:
+    """One code for each distinct column of a small table, numbered from 0."""
+    result: Ints = rows[0].astype(np.int64)
+    for row, n in zip(rows[1:], n_codes[1:], strict=True):
+        result = np.unique(result * n + row, return_inverse=True)[1]
+    return result
+
+
+def _type_for(n_codes: Ints) -> Any:
+    """The smallest type of integers that holds so many codes."""
+    return np.min_scalar_type(int(n_codes.max(initial=1)) - 1)
 
 
 def target_codes(X: Data, y: Any, *, target: Target = "auto", n_bins: int = 5) -> Ints:

@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from infused._typing import Floats, Ints
 from infused.exceptions import InputError, Setting
+from infused.selectors.groups import Groups
 
-__all__ = ["NUMBER_OF_FEATURES", "WEIGHT", "BaseSelector", "how_many", "ranks"]
+__all__ = ["NUMBER_OF_FEATURES", "WEIGHT", "BaseSelector", "how_many", "number_or_half", "ranks"]
 
 #: What ``n_features_to_select`` may be, for scikit-learn's validation of parameters.
 NUMBER_OF_FEATURES = [
@@ -32,6 +33,20 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     A subclass sets them in ``fit``; this class turns them into the mask that scikit-learn asks for.
     """
 
+    groups: Any
+
+    def _variables(self, X: Any) -> Groups:
+        """What is selected: the groups of the columns of X, which was seen, or the columns themselves."""
+        return Groups.parse(self.groups, X.shape[1], getattr(self, "feature_names_in_", None))
+
+    def _store_ranking(self, variables: Groups, scores: Floats, ranking: Ints, chosen: Any) -> None:
+        """Set what all selectors have; scores, ranks and the chosen are by variable, the mask by column."""
+        self.scores_, self.ranking_, self.support_ = scores, ranking, chosen[variables.codes]
+        if variables.given:
+            self.group_names_ = variables.array_of_names()
+        elif hasattr(self, "group_names_"):  # of an earlier fit
+            del self.group_names_
+
     def _get_support_mask(self) -> Any:
         check_is_fitted(self)
         return self.support_
@@ -43,17 +58,23 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         return tags
 
 
-def how_many(n_features_to_select: Any, n_features: int) -> int | None:
-    """The number of features that a number, a fraction or None asks for."""
+def how_many(n_features_to_select: Any, variables: Groups) -> int | None:
+    """The number of features, or of groups, that a number, a fraction or None asks for."""
     if n_features_to_select is None:
         return None
     if isinstance(n_features_to_select, Integral):
         k = int(n_features_to_select)
     elif isinstance(n_features_to_select, Real):
-        k = max(1, round(float(n_features_to_select) * n_features))
-    if k > n_features:
-        raise InputError(Setting("n_features_to_select", k), f" is more than the {n_features} features of X.")
+        k = max(1, round(float(n_features_to_select) * len(variables)))
+    if k > len(variables):
+        what = "groups of features" if variables.given else "features of X"
+        raise InputError(Setting("n_features_to_select", k), f" is more than the {len(variables)} {what}.")
     return k
+
+
+def number_or_half(n_features_to_select: Any, variables: Groups) -> int:
+    """The same, where None stands for half of them."""
+    return how_many(n_features_to_select, variables) or max(1, len(variables) // 2)
 
 
 def ranks(scores: Floats, tie_breaks: Floats) -> Ints:

@@ -64,6 +64,16 @@ _SUPPORT = entries("""
         The mask of the selected features.
 """)
 
+_GROUPS = entries("""
+    groups : array-like of shape (n_features,), mapping or None, default=None
+        Columns that are one variable, kept or dropped whole: one label for each column, or a mapping from
+        names to columns (by position, or by name for a data frame), where columns that are left out are
+        variables of their own. Then ``n_features_to_select`` counts groups.
+    group_names_ : ndarray of object of shape (n_groups,)
+        The groups in the order of their first columns, which is that of ``scores_`` and ``ranking_``; only
+        where ``groups`` was given.
+""")
+
 _SEEN = entries("""
     n_features_in_ : int
         Number of features seen during ``fit``.
@@ -77,6 +87,7 @@ _HALF = entries("""
 """)
 
 _LINEAR = {
+    **_GROUPS,
     **entries("""
         n_features_to_select : int, float or None, default=None
             How many features: a number, a fraction, or None for those whose coefficients are not zero.
@@ -101,9 +112,9 @@ _LINEAR = {
             Threads for linear algebra, -1 for every core; None leaves them to BLAS.
         memory_budget : int, float, str or None, default=None
             Bytes (or like ``"4GB"``) that an array may take; None for half of the free memory.
-        scores_ : ndarray of shape (n_features,)
+        scores_ : ndarray of shape (n_features,) or (n_groups,)
             Larger is better; in the order of ``ranking_``.
-        ranking_ : ndarray of int of shape (n_features,)
+        ranking_ : ndarray of int of shape (n_features,) or (n_groups,)
             1 for the best.
     """),
     **_SUPPORT,
@@ -170,7 +181,7 @@ FUSION = entries("""
     fusion : {"auto", "chain", "grid", "none"}, pairs of features or sparse adjacency, default="auto"
         Which features are fused: each with the next, neighbouring pixels, none, or any edges. "auto" is the
         chain or the grid where neighbours are far more alike than other features, else none (the paper's
-        formulation: the chain).
+        formulation: the chain), and none where groups have several columns.
     grid_shape : tuple of int or None, default=None
         Rows and columns of the picture whose pixels are the features, for ``fusion="grid"``; given, "auto" is
         the grid.
@@ -188,6 +199,7 @@ FUSION = entries("""
 #: Greedy filters by mutual information.
 FILTERS = {
     **_HALF,
+    **_GROUPS,
     **entries("""
         n_bins : int, default=5
             Bins of equal frequency, from 2 to 256, where a value that fills a bin has it for itself. Discrete
@@ -197,19 +209,19 @@ FILTERS = {
             What y is; "auto" decides by its type. Real values are discretised as features are.
         n_jobs : int or None, default=None
             Threads; None for one, -1 for every core. The result does not depend on it.
-        scores_ : ndarray of shape (n_features,)
+        scores_ : ndarray of shape (n_features,) or (n_groups,)
             Larger is better: the number of features that are not ahead in the ranking. Values of the
             criterion at different steps cannot be compared, so they are no scores.
-        ranking_ : ndarray of int of shape (n_features,)
+        ranking_ : ndarray of int of shape (n_features,) or (n_groups,)
             1 for the best. Selected features are in the order in which they were picked, the others behind
             them by their criterion at the last step. Ties (differences below 1e-10) go to the feature with
             more relevance, then to the first.
     """),
     **_SUPPORT,
     **entries("""
-        relevance_ : ndarray of shape (n_features,)
-            The information I(f; y) of each feature about the target.
-        criterion_ : ndarray of shape (n_features,)
+        relevance_ : ndarray of shape (n_features,) or (n_groups,)
+            The information I(f; y) of each feature (or group) about the target.
+        criterion_ : ndarray of shape (n_features,) or (n_groups,)
             The criterion of each feature at the step that picked it, or at the last one.
     """),
     **_SEEN,
@@ -221,13 +233,16 @@ SCORES = {
     **entries("""
         target : {"auto", "classes", "real"}, default="auto"
             What y is; "auto" decides by its type.
+    """),
+    **_GROUPS,
+    **entries("""
         random_state : int or None, default=0
             Seed of whatever is drawn at random.
         n_jobs : int or None, default=None
             Jobs, where scikit-learn's computation takes them; -1 for every core.
-        scores_ : ndarray of shape (n_features,)
+        scores_ : ndarray of shape (n_features,) or (n_groups,)
             Larger is better.
-        ranking_ : ndarray of int of shape (n_features,)
+        ranking_ : ndarray of int of shape (n_features,) or (n_groups,)
             1 for the best; ties go to the first.
     """),
     **_SUPPORT,
@@ -237,6 +252,7 @@ SCORES = {
 #: Forward selection by least squares.
 FORWARD = {
     **_HALF,
+    **_GROUPS,
     **{name: LINEAR[name] for name in ("target", "standardize", "n_jobs", "memory_budget")},
     **_SUPPORT,
     **_SEEN,

@@ -41,7 +41,12 @@ class Fusion:
 
 
 def choose_fusion(
-    fusion: Any, grid_shape: tuple[int, int] | None, F: Floats, *, published: bool = False
+    fusion: Any,
+    grid_shape: tuple[int, int] | None,
+    F: Floats,
+    *,
+    published: bool = False,
+    grouped: bool = False,
 ) -> Fusion:
     """What the parameter ``fusion`` means for these features; "auto" looks at the training data.
 
@@ -55,6 +60,8 @@ def choose_fusion(
         Columns of mean zero and length one, or constant.
     published : bool, default=False
         Whether the model is the paper's, for which "auto" is the chain.
+    grouped : bool, default=False
+        Whether several columns make one variable, for which "auto" is none: they have no order.
 
     Returns
     -------
@@ -65,11 +72,13 @@ def choose_fusion(
         name = fusion if isinstance(fusion, str) else "edges"
         edges = None if name == "chain" else fusion_edges(fusion, F.shape[1], grid_shape)
         return Fusion(name, edges, "as asked", grid_shape if name == "grid" else None)
-    if published:
+    if published and not grouped:
         return Fusion("chain", None, "the paper's model fuses each feature with the next")
     if grid_shape is not None:
         edges = fusion_edges("grid", F.shape[1], grid_shape)
         return Fusion("grid", edges, "the features are the pixels of a picture", grid_shape)
+    if grouped:
+        return Fusion("none", no_edges(), "variables of several columns have no order")
     return order_of_features(F)
 
 

@@ -18,12 +18,19 @@ SAME = 1e-12  # gains that differ by less than this share of the largest are tie
 
 @dataclass
 class ForwardSearch:
-    """The state of a forward selection: c_j = f_j'PY and d_j = ridge + f_j'Pf_j for all features."""
+    """The state of a forward selection: c_j = f_j'PY and d_j = ridge + f_j'Pf_j for all features.
+
+    With ``blocks``, the number of each feature's block, a step adds all features of a block: the one with the
+    largest gain, less what so many features more than one would gain by chance. Else a category of many
+    levels would come before any number, whatever it says.
+    """
 
     F: Floats
     Y: Floats
     ridge: float
-    k: int
+    k: int | None
+    """How many features, or blocks; None for all."""
+    blocks: Ints | None = None
     c: Floats = field(init=False)
     d: Floats = field(init=False)
     relevance: Floats = field(init=False)
@@ -35,45 +42,83 @@ class ForwardSearch:
         self.square = np.einsum("ij,ij->i", self._rows, self._rows)
         self.d = self.ridge + self.square
         self.relevance = np.linalg.norm(self.c, axis=1)
-        self.free = np.ones(len(self.d), dtype=bool)
-        self._W = np.empty((self.k, len(self.Y)))  # P f_s of the features that were added
-        self._sizes = np.empty(self.k)
+        members = [np.array([j]) for j in range(len(self.d))]
+        self._stacks: list[_Stack] = []
+        if self.blocks is not None:
+            members = [np.flatnonzero(self.blocks == b) for b in range(self.blocks.max(initial=-1) + 1)]
+            self.relevance = np.sqrt(np.bincount(self.blocks, weights=self.relevance**2))
+            self._stacks = _stacked(members, self._rows, self.square)
+        self._members = members
+        self.free = np.ones(len(members), dtype=bool)
+        steps = len(members) if self.k is None else self.k
+        self._steps = steps
+        most = sum(sorted((len(own) for own in members), reverse=True)[:steps])
+        self._W = np.empty((most, len(self.Y)))  # P f_s of the features that were added
+        self._sizes = np.empty(most)
         self._added = 0
+        self._left, self._spent = float((self.Y * self.Y).sum()), 1.0  # the mean is a degree of freedom
 
     def gains(self) -> Floats:
-        """By how much each feature would lower the objective; zero for those that are nothing new."""
-        new = self.free & (self.d - self.ridge > COLLINEAR * self.square)
+        """By how much each feature or block would lower the objective; zero for what is nothing new."""
+        new = self.d - self.ridge > COLLINEAR * self.square
         squares = np.einsum("ij,ij->i", self.c, self.c)
-        return np.asarray(np.divide(squares, self.d, out=np.zeros_like(squares), where=new))
+        if self.blocks is None:
+            return np.asarray(np.divide(squares, self.d, out=np.zeros_like(squares), where=self.free & new))
+        gains = np.zeros(len(self.free))
+        alone = np.divide(squares, self.d, out=np.zeros_like(squares), where=new)
+        gains[self.blocks] = alone  # right where a block is one feature; the others follow
+        for stack in self._stacks:
+            gains[stack.blocks] = stack.gains(self.c, self.ridge)
+        gains[~self.free] = 0.0
+        return gains
 
     def run(self) -> tuple[Ints, Floats]:
-        """Select k features; their order and the gain of each."""
-        order, gains = np.empty(self.k, dtype=np.int64), np.empty(self.k)
-        stage = Stage(None, "selecting features", self.k)
-        for step in range(self.k):
+        """Select k features or blocks; their order and the gain of each."""
+        order, gains = np.empty(self._steps, dtype=np.int64), np.empty(self._steps)
+        stage = Stage(None, "selecting features", self._steps)
+        for step in range(self._steps):
             gain = self.gains()
-            best = self._best(gain)
+            best = self._best(self._less_chance(gain))
             order[step], gains[step] = best, gain[best]
             self._add(best, useful=gain[best] > 0)
+            self._left -= gain[best]
             stage.advance()
         return order, gains
 
+    def _less_chance(self, gain: Floats) -> Floats:
+        """Gains less what further features of a block take of noise: an equal share of what is left each."""
+        if not self._stacks:
+            return gain
+        worth, share = gain.copy(), self._left / max(len(self.Y) - self._spent, 1.0)
+        for stack in self._stacks:
+            worth[stack.blocks] -= share * np.maximum(stack.freedom - 1, 0.0)
+        worth[gain == 0] = worth.min() - 1  # nothing new comes after what is no better than chance
+        return worth
+
     def _best(self, gain: Floats) -> int:
         """The largest gain; among ties the more relevant feature, then the first."""
-        largest = gain.max()
-        tied = np.flatnonzero(self.free & (gain >= largest * (1 - SAME)))
+        largest = gain[self.free].max()
+        tied = np.flatnonzero(self.free & (gain >= largest - SAME * abs(largest)))
         return int(tied[np.argmax(self.relevance[tied])])
 
-    def _add(self, s: int, useful: bool) -> None:
-        self.free[s] = False
+    def _add(self, chosen: int, useful: bool) -> None:
+        self.free[chosen] = False
         if not useful:
             return
+        for s in self._members[chosen]:
+            if len(self._members[chosen]) == 1 or self.d[s] - self.ridge > COLLINEAR * self.square[s]:
+                self._add_feature(s)
+
+    def _add_feature(self, s: int) -> None:
+        self._spent += 1 - self.ridge / self.d[s]
         w = self._project(self._rows[s])
         size = self.ridge + float(self._rows[s] @ w)
         pull = self._rows @ w  # f_j'Pf_s for all j
         self.c -= np.outer(pull, self.c[s] / size)
         self.d -= pull * pull / size
         np.maximum(self.d, self.ridge, out=self.d)
+        for stack in self._stacks:
+            stack.update(pull, size)
         self._W[self._added], self._sizes[self._added] = w, size
         self._added += 1
 
@@ -83,3 +128,47 @@ class ForwardSearch:
         for _ in range(1 if self.ridge > 0 else 2):
             f = f - (W @ f / sizes) @ W
         return f
+
+
+@dataclass
+class _Stack:
+    """All blocks of one size, with G = F_b'PF_b of each."""
+
+    blocks: Ints
+    features: Ints
+    """blocks x size."""
+    G: Floats
+    """blocks x size x size."""
+    square: Floats
+    """The largest squared length in each block, before anything was added."""
+    freedom: Floats
+    """How many features' worth of noise each block would fit; known with the gains."""
+
+    def update(self, pull: Floats, size: float) -> None:
+        """After a feature was added."""
+        own = pull[self.features]
+        self.G -= own[:, :, None] * own[:, None, :] / size
+
+    def gains(self, c: Floats, ridge: float) -> Floats:
+        """tr C_b'(ridge + G_b)^-1 C_b, over the directions that are new."""
+        values, vectors = np.linalg.eigh(self.G)
+        new = values > COLLINEAR * self.square[:, None]
+        along = np.einsum("bij,bit->bjt", vectors, c[self.features])
+        squares = np.einsum("bjt,bjt->bj", along, along)
+        self.freedom = np.divide(values, values + ridge, out=np.zeros_like(values), where=new).sum(axis=1)
+        gains = np.divide(squares, values + ridge, out=np.zeros_like(squares), where=new)
+        return np.asarray(gains.sum(axis=1))
+
+
+def _stacked(members: list[Ints], rows: Floats, square: Floats) -> list[_Stack]:
+    """The blocks of more than one feature, by size."""
+    sizes = np.array([len(own) for own in members])
+    stacks = []
+    for size in np.unique(sizes[sizes > 1]):
+        blocks = np.flatnonzero(sizes == size)
+        features = np.array([members[b] for b in blocks])
+        G = np.array([rows[own] @ rows[own].T for own in features])
+        stacks.append(
+            _Stack(blocks, features, G, square[features].max(axis=1), np.full(len(blocks), float(size)))
+        )
+    return stacks

@@ -43,6 +43,7 @@ class FusedLasso(LinearSelector):
     %(lambda2)s
     %(lambda_scale)s
     %(target)s
+    %(groups)s
     %(fusion)s
     %(grid_shape)s
     %(standardize)s
@@ -90,6 +91,7 @@ class FusedLasso(LinearSelector):
         lambda2: float = 0.005,
         lambda_scale: str = "relative",
         target: str = "auto",
+        groups: Any = None,
         fusion: Any = "auto",
         grid_shape: tuple[int, int] | None = None,
         standardize: bool = True,
@@ -105,6 +107,7 @@ class FusedLasso(LinearSelector):
         self.lambda2 = lambda2
         self.lambda_scale = lambda_scale
         self.target = target
+        self.groups = groups
         self.fusion = fusion
         self.grid_shape = grid_shape
         self.standardize = standardize
@@ -116,13 +119,14 @@ class FusedLasso(LinearSelector):
         self.memory_budget = memory_budget
 
     def _compose(self, data: TrainingData) -> Composition:
-        fused = choose_fusion(self.fusion, self.grid_shape, data.F)
+        fused = choose_fusion(self.fusion, self.grid_shape, data.F, grouped=data.groups is not None)
         model = SparseModel(
             data.F,
             data.Y,
             self.max_iter,
             self.tol,
             edges=fused.edges,
+            groups=data.groups,
             solver=self.solver,
         )
         lambdas = Lambdas(self.lambda1, self.lambda2, self.lambda_scale == "relative")

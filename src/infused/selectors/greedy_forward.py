@@ -13,9 +13,10 @@ from sklearn.utils.validation import validate_data
 from infused._runtime.memory import memory_budget
 from infused._runtime.threads import blas_threads
 from infused._typing import Floats, Ints
-from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, how_many, ranks
+from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, number_or_half, ranks
 from infused.selectors.docs import FORWARD, documented
 from infused.selectors.forward_search import ForwardSearch
+from infused.selectors.groups import GROUPS, Groups
 from infused.selectors.inputs import design_matrix, mean_square, resolve_coding, target_matrix
 
 __all__ = ["GreedyForward"]
@@ -35,7 +36,9 @@ class GreedyForward(BaseSelector):
     Adding feature j lowers it by :math:`|f_j'PY|^2 / (\rho + f_j'Pf_j)`, with
     :math:`P = (I + X_S X_S'/\rho)^{-1}`, the projection on what S leaves over when :math:`\rho = 0`. P
     changes by a matrix of rank one, so all gains are brought up to date by one product with X': k features of
-    N cost O(k N M), and nothing of size N x N or M x M is stored.
+    N cost O(k N M), and nothing of size N x N or M x M is stored. A group is added whole; it lowers it by
+    :math:`\mathrm{tr}\, Y'PX_g (\rho I + X_g'PX_g)^{-1} X_g'PY`, less what its columns beyond the first would
+    take off by chance.
 
     Parameters
     ----------
@@ -43,16 +46,17 @@ class GreedyForward(BaseSelector):
     ridge : float, default=0.1
         The weight :math:`\rho`, as a fraction of the mean squared length of a feature.
     %(target)s
+    %(groups)s
     %(standardize)s
     %(n_jobs)s
     %(memory_budget)s
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features,)
+    scores_ : ndarray of shape (n_features,) or (n_groups,)
         For a selected feature, the gains of its step and of those after it, above whatever is left, so that
         scores fall along the ranking; for others, their gain at the end.
-    ranking_ : ndarray of int of shape (n_features,)
+    ranking_ : ndarray of int of shape (n_features,) or (n_groups,)
         The order of selection; then the others by their gain at the end, by their correlation with the
         target, and by position. The same rule breaks ties.
     gains_ : ndarray of shape (n_selected,)
@@ -81,6 +85,7 @@ class GreedyForward(BaseSelector):
         "n_features_to_select": NUMBER_OF_FEATURES,
         "ridge": [Interval(Real, 0, None, closed="left")],
         "target": [StrOptions({"auto", "onehot", "label", "real"})],
+        "groups": GROUPS,
         "standardize": ["boolean"],
         "n_jobs": [Integral, None],
         "memory_budget": [Real, str, None],
@@ -92,6 +97,7 @@ class GreedyForward(BaseSelector):
         n_features_to_select: int | float | None = None,
         ridge: float = 0.1,
         target: str = "auto",
+        groups: Any = None,
         standardize: bool = True,
         n_jobs: int | None = None,
         memory_budget: int | float | str | None = None,
@@ -99,6 +105,7 @@ class GreedyForward(BaseSelector):
         self.n_features_to_select = n_features_to_select
         self.ridge = ridge
         self.target = target
+        self.groups = groups
         self.standardize = standardize
         self.n_jobs = n_jobs
         self.memory_budget = memory_budget
@@ -127,26 +134,28 @@ class GreedyForward(BaseSelector):
         X, y = validate_data(
             self, X, y, accept_sparse=["csr", "csc"], multi_output=True, ensure_min_samples=2
         )
-        n_features = X.shape[1]
-        k = how_many(self.n_features_to_select, n_features) or max(1, n_features // 2)
+        variables = self._variables(X)
+        k = number_or_half(self.n_features_to_select, variables)
         F = design_matrix(X, self.standardize, memory_budget(self.memory_budget))
         Y = target_matrix(y, resolve_coding(y, self.target), self.standardize)
         with blas_threads(self.n_jobs):
-            search = ForwardSearch(F, Y, self.ridge * mean_square(F), k)
+            blocks = None if variables.single else variables.codes
+            search = ForwardSearch(F, Y, self.ridge * mean_square(F), k, blocks)
             order, gains = search.run()
-        self._store(order, gains, search, float((Y * Y).sum()) or 1.0)
+        self._store(variables, order, gains, search, float((Y * Y).sum()) or 1.0)
         return self
 
-    def _store(self, order: Ints, gains: Floats, search: ForwardSearch, total: float) -> None:
-        left_over = search.gains() / total
+    def _store(
+        self, variables: Groups, order: Ints, gains: Floats, search: ForwardSearch, total: float
+    ) -> None:
+        scores = search.gains() / total
         self.gains_ = gains / total
-        self.scores_ = left_over
         # What is still to come, from each step on; a little above every feature that was left.
-        self.scores_[order] = np.cumsum(self.gains_[::-1])[::-1] + left_over.max(initial=0.0)
+        scores[order] = np.cumsum(self.gains_[::-1])[::-1] + scores.max(initial=0.0)
         tie_breaks = search.relevance.copy()
         tie_breaks[order] = np.inf
-        self.ranking_ = ranks(self.scores_, tie_breaks)
-        behind = np.setdiff1d(np.argsort(self.ranking_), order, assume_unique=True)
-        self.ranking_[order] = np.arange(1, len(order) + 1)
-        self.ranking_[behind] = np.arange(len(order) + 1, len(self.ranking_) + 1)
-        self.support_ = self.ranking_ <= len(order)
+        ranking = ranks(scores, tie_breaks)
+        behind = np.setdiff1d(np.argsort(ranking), order, assume_unique=True)
+        ranking[order] = np.arange(1, len(order) + 1)
+        ranking[behind] = np.arange(len(order) + 1, len(ranking) + 1)
+        self._store_ranking(variables, scores, ranking, ranking <= len(order))

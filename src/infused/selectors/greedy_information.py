@@ -16,9 +16,10 @@ from infused._runtime.threads import workers
 from infused._typing import Floats, Ints
 from infused.exceptions import InputError
 from infused.graphs.validation import Target
-from infused.information.discrete import MAX_BINS, discretize, target_codes
+from infused.information.discrete import MAX_BINS, discretize, joint_codes, target_codes
 from infused.information.mutual import MutualInformation
-from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, how_many
+from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, number_or_half
+from infused.selectors.groups import GROUPS
 
 __all__ = ["InformationFilter"]
 
@@ -30,13 +31,15 @@ class InformationFilter(BaseSelector):
     """Take the feature with the best criterion, given those taken before, until there are enough.
 
     The first feature is the most informative about y. Every other step compares all features that are left
-    with the feature taken last, and with no other: k of N features cost k N comparisons.
+    with the feature taken last, and with no other: k of N features cost k N comparisons. A group of features
+    is the variable that they are together: samples have one value of it where all their codes are equal.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": NUMBER_OF_FEATURES,
         "n_bins": [Interval(Integral, 2, MAX_BINS, closed="both")],
         "target": [StrOptions({"auto", "classes", "real"})],
+        "groups": GROUPS,
         "n_jobs": [Integral, None],
     }
 
@@ -63,18 +66,18 @@ class InformationFilter(BaseSelector):
         """
         self._check_one_target(y)
         X, y = validate_data(self, X, y, accept_sparse=["csr", "csc"], ensure_min_samples=2)
-        n_features = X.shape[1]
-        k = how_many(self.n_features_to_select, n_features) or max(1, n_features // 2)
+        variables = self._variables(X)
+        k = number_or_half(self.n_features_to_select, variables)
         y_codes = target_codes(X, y, target=self.target, n_bins=self.n_bins)
-        codes = discretize(X, self.n_bins, self.n_jobs)
+        codes = joint_codes(discretize(X, self.n_bins, self.n_jobs), variables.codes)
         with workers(self.n_jobs) as pool:
             information = MutualInformation.build(codes, y_codes, pool)
             self.relevance_ = information.with_target()
             order, self.criterion_ = self._select(information, self.relevance_, k)
-        self.ranking_ = np.empty(n_features, np.int64)
-        self.ranking_[order] = np.arange(1, n_features + 1)
-        self.scores_ = (n_features + 1.0) - self.ranking_
-        self.support_ = self.ranking_ <= k
+        ranking = np.empty(len(variables), np.int64)
+        ranking[order] = np.arange(1, len(variables) + 1)
+        scores = np.asarray(len(variables) + 1 - ranking, dtype=np.float64)
+        self._store_ranking(variables, scores, ranking, ranking <= k)
         return self
 
     def _pairs(self, information: MutualInformation, s: int) -> Floats:

@@ -10,8 +10,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.utils._param_validation import Interval
 
-from infused._typing import Array, Floats, Ints
-from infused.exceptions import InputError
+from infused._typing import Floats, Ints
 from infused.selectors.base import WEIGHT
 from infused.selectors.docs import LINEAR, documented
 from infused.selectors.inputs import TrainingData
@@ -32,17 +31,19 @@ class GroupLasso(LinearSelector):
 
         \min_B \tfrac12 |Y - XB|^2 + \lambda_1 \sum_g \sqrt{p_g}\, |B_g|
 
-    with :math:`p_g` features in group g and :math:`B_g` their rows of coefficients. Given groups are used as
-    they are. Without them features are clustered by k-means, and a lasso inside each cluster first drops the
-    features that it does not need, as Ma, Song and Huang do. A feature's score is the length of its own row.
+    with :math:`p_g` features in group g and :math:`B_g` their rows of coefficients. Given groups are kept or
+    dropped whole, and are what is counted. Without them features are clustered by k-means, and a lasso inside
+    each cluster first drops the features that it does not need, as Ma, Song and Huang do; then features are
+    counted, and the score of one is the length of its own row.
 
     Parameters
     ----------
     %(n_features_to_select)s
     lambda1 : float, default=0.05
         Weight of the groups; a relative one is a fraction of the value at which no group is left.
-    groups : array-like of shape (n_features,) or None, default=None
-        The group of each feature, as labels of any kind; None for clusters.
+    groups : array-like of shape (n_features,), mapping or None, default=None
+        One label for each column, or a mapping from names to columns (by position, or by name for a data
+        frame); None for clusters.
     n_groups : int or None, default=None
         How many clusters to make when no groups are given; None for the root of the number of features.
     lambda_within : float or None, default=None
@@ -88,7 +89,6 @@ class GroupLasso(LinearSelector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **LinearSelector._parameter_constraints,
-        "groups": ["array-like", None],
         "n_groups": [Interval(Integral, 1, None, closed="left"), None],
         "lambda_within": [*WEIGHT, None],
         "random_state": [Interval(Integral, 0, None, closed="left"), None],
@@ -129,28 +129,35 @@ class GroupLasso(LinearSelector):
 
     def _compose(self, data: TrainingData) -> Composition:
         within = self.lambda_within
-        if self.groups is None:
+        model = SparseModel(data.F, data.Y, self.max_iter, self.tol, groups=data.groups)
+        if data.variables.given:
+            groups = data.variables.array_of_names()[data.variables.codes]
+        else:
             groups = cluster_features(data.F, self.n_groups, self.random_state)
             within = WITHIN if within is None else within
-        else:
-            groups = _given(self.groups, data.n_features)
-        model = SparseModel(data.F, data.Y, self.max_iter, self.tol, groups=groups)
+            model = replace(model, groups=groups, whole=False)
         if within:
-            model = _with_needed(model, groups, within)
+            model = _with_needed(model, within)
         lambdas = Lambdas(self.lambda1, 0.0, self.lambda_scale == "relative")
         return Composition(model, lambdas, attributes={"groups_": groups})
 
 
-def _with_needed(model: SparseModel, groups: Array, within: float) -> SparseModel:
-    """The model with what a lasso inside each group keeps; the others become constant, to be ranked last."""
+def _with_needed(model: SparseModel, within: float) -> SparseModel:
+    """The model with what a lasso inside each group keeps; the other features become constant.
+
+    In a cluster they are groups of their own from then on, to be ranked last.
+    """
+    groups = np.arange(model.n_features) if model.groups is None else model.groups
     needed = np.zeros(model.n_features, dtype=bool)
     for label in np.unique(groups):
         features = np.flatnonzero(groups == label)
         part = replace(model.restricted(features), groups=None)
         fit = part.fit(within * part.largest_lambda1(), 0.0)
         needed[features[fit.scores > 0]] = True
-    _, left = np.unique(groups, return_inverse=True)
-    left[~needed] = left.max() + 1 + np.arange((~needed).sum())
+    left = model.groups
+    if not model.whole:
+        _, left = np.unique(groups, return_inverse=True)
+        left[~needed] = left.max() + 1 + np.arange((~needed).sum())
     return replace(model, X=np.where(needed, model.X, 0.0), groups=left)
 
 
@@ -164,12 +171,3 @@ def cluster_features(F: Floats, n_groups: int | None, seed: int | None) -> Ints:
     return np.asarray(
         KMeans(min(n_clusters, distinct), n_init=1, random_state=seed).fit_predict(points), dtype=np.int64
     )
-
-
-def _given(groups: Any, n_features: int) -> Array:
-    labels = np.asarray(groups)
-    if labels.ndim != 1 or len(labels) != n_features:
-        raise InputError(
-            f"groups must hold one label for each of the {n_features} features, got shape {labels.shape}."
-        )
-    return labels

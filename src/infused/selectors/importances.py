@@ -12,11 +12,13 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils._param_validation import Interval
 
 from infused._runtime.memory import memory_budget
+from infused._runtime.messages import reason
 from infused._typing import Array, Floats
 from infused.exceptions import InputError
 from infused.selectors.docs import SCORES, documented
+from infused.selectors.groups import Groups
 from infused.selectors.inputs import design_matrix
-from infused.selectors.scores import ScoreSelector, anova
+from infused.selectors.scores import ScoreSelector, f_values
 
 __all__ = ["L1LogisticSelector", "RandomForestSelector"]
 
@@ -30,8 +32,8 @@ class L1LogisticSelector(ScoreSelector):
         \min_b |b|_1 + C \sum_a \log(1 + e^{-y_a x_a'b})
 
     for each class against the rest, by liblinear on standardised features. A feature's score is the sum of
-    the sizes of its coefficients over all classes, as in scikit-learn's ``SelectFromModel``. Features at zero
-    are ranked by their F value. A real target is refused.
+    the sizes of its coefficients over all classes, as in scikit-learn's ``SelectFromModel``; that of a group
+    is the sum over its features. Features at zero are ranked by their F value. A real target is refused.
 
     Parameters
     ----------
@@ -39,15 +41,17 @@ class L1LogisticSelector(ScoreSelector):
     C : float, default=0.1
         Inverse of the penalty's weight.
     %(target)s
+    %(groups)s
     %(random_state)s
     %(n_jobs)s
 
     Attributes
     ----------
     %(scores_)s
-    ranking_ : ndarray of int of shape (n_features,)
+    ranking_ : ndarray of int of shape (n_features,) or (n_groups,)
         1 for the best; ties go to the larger F value.
     %(support_)s
+    %(group_names_)s
     %(n_features_in_)s
     %(feature_names_in_)s
 
@@ -81,16 +85,18 @@ class L1LogisticSelector(ScoreSelector):
         n_features_to_select: int | float | None = None,
         C: float = 0.1,
         target: str = "auto",
+        groups: Any = None,
         random_state: int | None = 0,
         n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.C = C
         self.target = target
+        self.groups = groups
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _score(self, X: Any, y: Array, real: bool) -> Floats:
+    def _score(self, X: Any, y: Array, real: bool, variables: Groups) -> Floats:
         if real:
             raise InputError("L1LogisticSelector needs classes, but y is continuous: take Lasso instead.")
         logistic = LogisticRegression(
@@ -103,10 +109,10 @@ class L1LogisticSelector(ScoreSelector):
         )
         F = np.sqrt(X.shape[0]) * design_matrix(X, True, memory_budget())  # of variance one
         model = OneVsRestClassifier(logistic, n_jobs=self.n_jobs).fit(F, y)
-        return np.asarray(np.abs([part.coef_[0] for part in model.estimators_]).sum(axis=0))
+        return variables.summed(np.abs([part.coef_[0] for part in model.estimators_]).sum(axis=0))
 
-    def _tie_breaks(self, X: Any, y: Array) -> Floats:
-        return anova(X, y, real=False)
+    def _tie_breaks(self, X: Any, y: Array, variables: Groups) -> Floats:
+        return f_values(X, y, False, variables)
 
 
 @documented(SCORES)
@@ -118,7 +124,7 @@ class RandomForestSelector(ScoreSelector):
         s_i = \frac1T \sum_t \sum_{v \in t : f_i} p_v\, \Delta_v
 
     is the score of feature i: over the T = 300 trees, what the nodes v that split on it take off the
-    impurity, weighted by their share :math:`p_v` of the samples.
+    impurity, weighted by their share :math:`p_v` of the samples. A group of features has the sum of theirs.
 
     Parameters
     ----------
@@ -146,7 +152,10 @@ class RandomForestSelector(ScoreSelector):
     (178, 4)
     """
 
-    def _score(self, X: Any, y: Array, real: bool) -> Floats:
+    def _score(self, X: Any, y: Array, real: bool, variables: Groups) -> Floats:
         forest = RandomForestRegressor if real else RandomForestClassifier
         model = forest(300, random_state=self.random_state, n_jobs=self.n_jobs)
-        return np.asarray(model.fit(X, y).feature_importances_)
+        try:
+            return variables.summed(model.fit(X, y).feature_importances_)
+        except ValueError as error:  # scikit-learn's trees compute in float32
+            raise InputError(f"a random forest cannot take these data: {reason(error)}") from error

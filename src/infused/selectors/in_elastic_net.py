@@ -44,6 +44,7 @@ class InElasticNet(LinearSelector):
     %(lambda_scale)s
     %(formulation)s
     %(target)s
+    %(groups)s
     graph : {"kernel", "euclidean"}, default="euclidean"
         The graphs that are compared; see :func:`infused.feature_distributions`.
     %(standardize)s
@@ -95,6 +96,7 @@ class InElasticNet(LinearSelector):
         lambda_scale: str = "relative",
         formulation: str = "stable",
         target: str = "auto",
+        groups: Any = None,
         graph: Graph = "euclidean",
         standardize: bool = True,
         ranking: str = "recursive",
@@ -111,6 +113,7 @@ class InElasticNet(LinearSelector):
         self.lambda_scale = lambda_scale
         self.formulation = formulation
         self.target = target
+        self.groups = groups
         self.graph = graph
         self.standardize = standardize
         self.ranking = ranking
@@ -137,5 +140,6 @@ class InElasticNet(LinearSelector):
         term = InformationTerm(
             U, self.lambda3, relative, self.formulation, self.unbounded, ridge=self.lambda2
         )
-        model = SparseModel(data.F, data.Y, self.max_iter, self.tol, quadratic=term.stand_in(data.F))
+        stand_in = term.stand_in(data.F)
+        model = SparseModel(data.F, data.Y, self.max_iter, self.tol, stand_in, groups=data.groups)
         return Composition(model, Lambdas(self.lambda1, 0.0, relative), term, positive=term.published)

@@ -42,6 +42,7 @@ class InLasso(LinearSelector):
     %(lambda_scale)s
     %(formulation)s
     %(target)s
+    %(groups)s
     n_bins : int, default=5
         Bins of equal frequency, from 2 to 256, for features (and real targets) that are not discrete.
     %(standardize)s
@@ -91,6 +92,7 @@ class InLasso(LinearSelector):
         lambda_scale: str = "relative",
         formulation: str = "stable",
         target: str = "auto",
+        groups: Any = None,
         n_bins: int = 5,
         standardize: bool = True,
         ranking: str = "recursive",
@@ -106,6 +108,7 @@ class InLasso(LinearSelector):
         self.lambda_scale = lambda_scale
         self.formulation = formulation
         self.target = target
+        self.groups = groups
         self.n_bins = n_bins
         self.standardize = standardize
         self.ranking = ranking
@@ -124,5 +127,6 @@ class InLasso(LinearSelector):
             return joint_information(codes, y_codes, n_jobs=self.n_jobs, memory_budget=self.memory_budget)
 
         term = InformationTerm(W, self.lambda3, relative, self.formulation, self.unbounded)
-        model = SparseModel(data.F, data.Y, self.max_iter, self.tol, quadratic=term.stand_in(data.F))
+        stand_in = term.stand_in(data.F)
+        model = SparseModel(data.F, data.Y, self.max_iter, self.tol, stand_in, groups=data.groups)
         return Composition(model, Lambdas(self.lambda1, 0.0, relative), term, positive=term.published)

@@ -109,21 +109,32 @@ class InformationTerm:
 def screened(
     model: SparseModel, lambdas: Lambdas, term: InformationTerm, ranking: str, k: int | None, budget: int
 ) -> tuple[Ranked | None, Ints]:
-    """The rounds that must run without U because it would not fit, and the features that are left then."""
-    n = model.n_features
-    if term.lambda3 == 0 or _bytes(n) <= budget:
+    """The rounds that must run without U because it would not fit, and the variables that are left then."""
+    n = model.n_variables
+    if term.lambda3 == 0 or _bytes(model.n_features) <= budget:
         return None, np.arange(n)
     recursive = k is not None and not term.published and ranking == "recursive"
-    size = next((size for size in round_sizes(n, 1) if _bytes(size) <= budget), n) if recursive else n
-    require(_bytes(size), budget, f"U of {size} features", "set n_features_to_select, or raise memory_budget")
+    widths = _widths(model)
+    fitting = (size for size in round_sizes(n, 1) if _bytes(widths[size]) <= budget)
+    size = next(fitting, n) if recursive else n
+    what = f"U of {widths[size]} features"
+    require(_bytes(widths[size]), budget, what, "set n_features_to_select, or raise memory_budget")
+    left = "features" if model.variables is None else "groups of features"
     warnings.warn(
-        f"U of {n} features would not fit in the memory budget: the first rounds ran without it, "
-        f"and it entered when {size} features were left.",
+        f"U of {model.n_features} features would not fit in the memory budget: the first rounds ran without "
+        f"it, and it entered when {size} {left} were left.",
         ScreeningWarning,
         stacklevel=2,
     )
     early = rank_by_rounds(model, lambdas, size)
     return early, np.flatnonzero(early.ranking <= size)
+
+
+def _widths(model: SparseModel) -> list[int]:
+    """At most how many features so many variables have, from none of them to all."""
+    sizes = np.ones(model.n_features) if model.variables is None else np.bincount(model.variables)
+    widths: list[int] = np.concatenate([[0], np.cumsum(np.sort(sizes)[::-1])]).astype(int).tolist()
+    return widths
 
 
 def _bytes(n_features: int) -> int:

@@ -44,6 +44,7 @@ class InFusedLasso(LinearSelector):
     %(lambda_scale)s
     %(formulation)s
     %(target)s
+    %(groups)s
     %(fusion)s
     %(grid_shape)s
     graph : {"kernel", "euclidean"}, default="kernel"
@@ -104,6 +105,7 @@ class InFusedLasso(LinearSelector):
         lambda_scale: str = "relative",
         formulation: str = "stable",
         target: str = "auto",
+        groups: Any = None,
         fusion: Any = "auto",
         grid_shape: tuple[int, int] | None = None,
         graph: Graph = "kernel",
@@ -123,6 +125,7 @@ class InFusedLasso(LinearSelector):
         self.lambda_scale = lambda_scale
         self.formulation = formulation
         self.target = target
+        self.groups = groups
         self.fusion = fusion
         self.grid_shape = grid_shape
         self.graph = graph
@@ -148,8 +151,14 @@ class InFusedLasso(LinearSelector):
                 memory_budget=self.memory_budget,
             )
 
-        fused = choose_fusion(self.fusion, self.grid_shape, data.F, published=self.formulation == "paper")
         term = InformationTerm(U, self.lambda3, relative, self.formulation, self.unbounded)
+        fused = choose_fusion(
+            self.fusion,
+            self.grid_shape,
+            data.F,
+            published=term.published,
+            grouped=data.groups is not None,
+        )
         model = SparseModel(
             data.F,
             data.Y,
@@ -157,6 +166,7 @@ class InFusedLasso(LinearSelector):
             self.tol,
             quadratic=term.stand_in(data.F),
             edges=fused.edges,
+            groups=data.groups,
             solver=self.solver,
         )
         lambdas = Lambdas(self.lambda1, self.lambda2, relative)

@@ -14,6 +14,7 @@ from infused._runtime.memory import require
 from infused._typing import Array, Data, Floats, Ints, TargetKind
 from infused.exceptions import InputError
 from infused.graphs.validation import class_codes
+from infused.selectors.groups import Groups
 
 __all__ = [
     "Coding",
@@ -42,18 +43,26 @@ class TrainingData:
     """Features, samples x features."""
     Y: Floats
     """Targets, samples x targets."""
+    variables: Groups
 
     @classmethod
-    def make(cls, X: Data, y: Array, target: str, standardize: bool, budget: int) -> TrainingData:
+    def make(
+        cls, X: Data, y: Array, target: str, standardize: bool, budget: int, variables: Groups
+    ) -> TrainingData:
         """From checked X and y; ``target`` says what y is to the model, or leaves it to y."""
         coding = resolve_coding(y, target)
         F = design_matrix(X, standardize, budget)
-        return cls(X, y, coding, F, target_matrix(y, coding, standardize))
+        return cls(X, y, coding, F, target_matrix(y, coding, standardize), variables)
 
     @property
     def n_features(self) -> int:
         """Columns of F."""
         return int(self.F.shape[1])
+
+    @property
+    def groups(self) -> Ints | None:
+        """The group of each feature; None where every feature is one of its own."""
+        return None if self.variables.single else self.variables.codes
 
     def columns(self, features: Ints) -> Any:
         """Some features as they were given; X itself where they are all."""

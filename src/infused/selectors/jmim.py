@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from infused._typing import Floats
@@ -29,6 +31,7 @@ class JMIM(InformationFilter):
     %(n_features_to_select)s
     %(n_bins)s
     %(target)s
+    %(groups)s
     %(n_jobs)s
 
     Attributes
@@ -60,11 +63,13 @@ class JMIM(InformationFilter):
         n_features_to_select: int | float | None = None,
         n_bins: int = 5,
         target: Target = "auto",
+        groups: Any = None,
         n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.n_bins = n_bins
         self.target = target
+        self.groups = groups
         self.n_jobs = n_jobs
 
     def _pairs(self, information: MutualInformation, s: int) -> Floats:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from infused.selectors.docs import LINEAR, documented
 from infused.selectors.inputs import TrainingData
 from infused.selectors.linear import Composition, LinearSelector
@@ -28,6 +30,7 @@ class Lasso(LinearSelector):
     %(lambda1)s
     %(lambda_scale)s
     %(target)s
+    %(groups)s
     %(standardize)s
     %(ranking)s
     %(max_iter)s
@@ -66,6 +69,7 @@ class Lasso(LinearSelector):
         lambda1: float = 0.05,
         lambda_scale: str = "relative",
         target: str = "auto",
+        groups: Any = None,
         standardize: bool = True,
         ranking: str = "recursive",
         max_iter: int = 3000,
@@ -77,6 +81,7 @@ class Lasso(LinearSelector):
         self.lambda1 = lambda1
         self.lambda_scale = lambda_scale
         self.target = target
+        self.groups = groups
         self.standardize = standardize
         self.ranking = ranking
         self.max_iter = max_iter
@@ -85,5 +90,5 @@ class Lasso(LinearSelector):
         self.memory_budget = memory_budget
 
     def _compose(self, data: TrainingData) -> Composition:
-        model = SparseModel(data.F, data.Y, self.max_iter, self.tol)
+        model = SparseModel(data.F, data.Y, self.max_iter, self.tol, groups=data.groups)
         return Composition(model, Lambdas(self.lambda1, 0.0, self.lambda_scale == "relative"))

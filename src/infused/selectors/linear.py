@@ -16,7 +16,9 @@ from sklearn.utils.validation import validate_data
 
 from infused._runtime.memory import memory_budget
 from infused._runtime.threads import blas_threads
+from infused._typing import Array
 from infused.selectors.base import NUMBER_OF_FEATURES, WEIGHT, BaseSelector, how_many
+from infused.selectors.groups import GROUPS, Groups
 from infused.selectors.information_term import InformationTerm, screened
 from infused.selectors.inputs import TrainingData
 from infused.selectors.model import SparseModel
@@ -53,6 +55,7 @@ class LinearSelector(BaseSelector):
         "lambda1": WEIGHT,
         "lambda_scale": [StrOptions({"relative", "absolute"})],
         "target": [StrOptions({"auto", "onehot", "label", "real"})],
+        "groups": GROUPS,
         "standardize": ["boolean"],
         "ranking": [StrOptions({"recursive", "coefficient", "path"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -87,14 +90,16 @@ class LinearSelector(BaseSelector):
             The fitted selector.
         """
         X, y = _checked(self, X, y)
-        k = how_many(self.n_features_to_select, X.shape[1])
+        variables = self._variables(X)
+        k = how_many(self.n_features_to_select, variables)
         with blas_threads(_threads(self.n_jobs, X)):
-            data = self._training_data(X, y)
+            data = self._training_data(X, y, variables)
             composed = self._compose(data)
             ranked, found = _rank(composed, self.ranking, k, self.memory_budget)
         if data.coding == "onehot":
             self.classes_ = np.unique(y)
-        _store(self, composed, ranked, k, found)
+        self._store_ranking(variables, ranked.scores, ranked.ranking, _chosen(composed, ranked, k))
+        _store(self, composed, ranked, found)
         return self
 
     def regularization_path(
@@ -132,9 +137,10 @@ class LinearSelector(BaseSelector):
         (5, 3, 13)
         """
         self._validate_params()
-        X, y = _checked(clone(self), X, y)  # so that this leaves no trace of a fit
+        copy = clone(self)  # so that this leaves no trace of a fit
+        X, y = _checked(copy, X, y)
         with blas_threads(_threads(self.n_jobs, X)):
-            composed = self._compose(self._training_data(X, y))
+            composed = self._compose(self._training_data(X, y, copy._variables(X)))
             model = composed.model
             if composed.information is not None:
                 model = composed.information.added_to(model, np.arange(model.n_features)).model
@@ -146,10 +152,11 @@ class LinearSelector(BaseSelector):
             fits = fit_path(model, grid * scale, composed.lambdas.second * scale)
         return RegularizationPath.from_results(grid, [fit.result for fit in fits])
 
-    def _training_data(self, X: Any, y: Any) -> TrainingData:
+    def _training_data(self, X: Any, y: Any, variables: Groups) -> TrainingData:
         published = getattr(self, "formulation", "stable") == "paper" and self.target == "auto"
         target = "label" if published else self.target
-        return TrainingData.make(X, y, target, self.standardize, memory_budget(self.memory_budget))
+        budget = memory_budget(self.memory_budget)
+        return TrainingData.make(X, y, target, self.standardize, budget, variables)
 
 
 def _checked(selector: LinearSelector, X: Any, y: Any) -> tuple[Any, Any]:
@@ -166,7 +173,8 @@ def _rank(
     model, lambdas, term = composed.model, composed.lambdas, composed.information
     if term is None:
         return rank(model, lambdas, ranking, k), {}
-    early, features = screened(model, lambdas, term, ranking, k, memory_budget(budget))
+    early, variables = screened(model, lambdas, term, ranking, k, memory_budget(budget))
+    features = model.features(variables)
     if early is not None:
         model = model.restricted(features)
     added = term.added_to(model, features)
@@ -178,18 +186,24 @@ def _rank(
         found["lambda3_limit_"] = added.limit
     if added.unbounded:
         return rank_by_coefficient(added.model, lambdas, stop_early=False), found
-    ranked = rank(added.model, lambdas, ranking, None if k is None else min(k, len(features)))
-    return ranked if early is None else behind(early, features, ranked), found
+    ranked = rank(added.model, lambdas, ranking, None if k is None else min(k, len(variables)))
+    return ranked if early is None else behind(early, composed.model, variables, ranked), found
 
 
-def _store(
-    selector: LinearSelector, composed: Composition, ranked: Ranked, k: int | None, found: dict[str, Any]
-) -> None:
-    """Set the fitted attributes."""
-    coef = ranked.coef
-    chosen = (coef > 0 if composed.positive else coef != 0).any(axis=1)
-    selector.scores_, selector.ranking_, selector.coef_ = ranked.scores, ranked.ranking, coef.T
-    selector.support_ = chosen if k is None else ranked.ranking <= k
+def _chosen(composed: Composition, ranked: Ranked, k: int | None) -> Array:
+    """The variables that are selected: the first k, or without a number those that the model needs."""
+    if k is not None:
+        return np.asarray(ranked.ranking <= k)
+    chosen = np.zeros(len(ranked.ranking), dtype=bool)
+    needed = (ranked.coef > 0 if composed.positive else ranked.coef != 0).any(axis=1)
+    owners = composed.model.variables
+    chosen[np.flatnonzero(needed) if owners is None else owners[needed]] = True
+    return chosen
+
+
+def _store(selector: LinearSelector, composed: Composition, ranked: Ranked, found: dict[str, Any]) -> None:
+    """Set the fitted attributes that only linear models have."""
+    selector.coef_ = ranked.coef.T
     selector.n_iter_ = ranked.n_iter
     selector.objective_path_ = ranked.first.objective
     selector.certificate_ = max(ranked.first.certificate, ranked.last.certificate)

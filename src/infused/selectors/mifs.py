@@ -35,6 +35,7 @@ class MIFS(InformationFilter):
         Weight of redundancy; zero ranks features one by one. The paper finds 0.5 to 1 useful.
     %(n_bins)s
     %(target)s
+    %(groups)s
     %(n_jobs)s
 
     Attributes
@@ -72,12 +73,14 @@ class MIFS(InformationFilter):
         beta: float = 0.5,
         n_bins: int = 5,
         target: Target = "auto",
+        groups: Any = None,
         n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.beta = beta
         self.n_bins = n_bins
         self.target = target
+        self.groups = groups
         self.n_jobs = n_jobs
 
     def _criterion(self, relevance: Floats, joined: Floats, n_taken: int) -> Floats:

@@ -29,21 +29,27 @@ WIDE = 10  # this many features to a sample
 
 @dataclass(frozen=True)
 class Fit:
-    """A solution, and by how much each feature still correlates with what it leaves over."""
+    """A solution, and by how much each variable still correlates with what it leaves over."""
 
     result: SolverResult
     quadratic: Quadratic
+    rows: RowGroups | GroupNorms
+    """What makes one variable of some rows of the coefficients."""
 
     @cached_property
     def leftover(self) -> Floats:
-        """|X'(Y - XB)| of each feature: the gradient less the part of the quadratic term."""
+        """|X'(Y - XB)| of each variable: the gradient less the part of the quadratic term.
+
+        By the root of its size, as in the penalty: the largest is the next to enter.
+        """
         own = self.quadratic.gradient(self.result.coef)
-        return np.asarray(np.linalg.norm(self.result.gradient - own, axis=1))
+        lengths = self.rows.lengths(self.result.gradient - own)
+        return lengths / self.rows.thresholds(np.arange(len(lengths)))
 
     @property
     def scores(self) -> Floats:
-        """Length of each feature's row of coefficients; zero where the solver cannot tell it from zero."""
-        lengths = np.linalg.norm(self.result.coef, axis=1)
+        """Length of each variable's coefficients; zero where the solver cannot tell it from zero."""
+        lengths = self.rows.lengths(self.result.coef)
         return np.asarray(np.where(lengths > NEGLIGIBLE * lengths.max(initial=0.0), lengths, 0.0))
 
 
@@ -52,7 +58,8 @@ class SparseModel:
     """X, Y, the penalties, and how to solve.
 
     ``edges`` of None is the chain of whatever features there are: those that remain stay neighbours.
-    ``groups`` of None penalises every row by itself.
+    ``groups`` of None penalises every row by itself. Where they are ``whole``, a group is one variable, to be
+    kept or dropped as it is, and groups are numbered from 0; else every feature is a variable.
     """
 
     X: Floats
@@ -62,12 +69,27 @@ class SparseModel:
     quadratic: Quadratic = NO_QUADRATIC
     edges: Ints | None = field(default_factory=no_edges)
     groups: Array | None = None
+    whole: bool = True
     solver: str = "auto"
 
     @property
     def n_features(self) -> int:
         """Columns of X."""
         return int(self.X.shape[1])
+
+    @property
+    def variables(self) -> Ints | None:
+        """The variable of each feature; None where it is the feature itself."""
+        return self.groups if self.whole else None
+
+    @property
+    def n_variables(self) -> int:
+        """What can be kept or dropped."""
+        return self.n_features if self.variables is None else int(self.variables.max(initial=-1)) + 1
+
+    def features(self, variables: Ints) -> Ints:
+        """The features of some variables."""
+        return variables if self.variables is None else np.flatnonzero(np.isin(self.variables, variables))
 
     @cached_property
     def smooth(self) -> LeastSquares:
@@ -91,12 +113,15 @@ class SparseModel:
             position[features] = np.arange(len(features))
             moved = position[edges]
             edges = moved[(moved >= 0).all(axis=1)]
+        groups = None if self.groups is None else self.groups[features]
+        if groups is not None and self.whole:
+            groups = np.unique(groups, return_inverse=True)[1]
         return replace(
             self,
             X=np.ascontiguousarray(self.X[:, features]),
             quadratic=self.quadratic.restricted(features),
             edges=edges,
-            groups=None if self.groups is None else self.groups[features],
+            groups=groups,
         )
 
     def fit(
@@ -120,7 +145,8 @@ class SparseModel:
             result = proximal_gradient(f, chain, max_iter=many, tol=tol)
         else:
             result = self._algorithm_1(rows, lambda2, tol, start, stop_early)
-        return Fit(result, self.quadratic)
+        variables = RowGroups(1.0) if self.variables is None else GroupNorms(1.0, self.variables)
+        return Fit(result, self.quadratic, variables)
 
     def _algorithm_1(
         self,

@@ -37,6 +37,7 @@ class MRMR(InformationFilter):
         1e-10 there: features that share nothing with S come first, by their relevance.
     %(n_bins)s
     %(target)s
+    %(groups)s
     %(n_jobs)s
 
     Attributes
@@ -76,12 +77,14 @@ class MRMR(InformationFilter):
         scheme: str = "difference",
         n_bins: int = 5,
         target: Target = "auto",
+        groups: Any = None,
         n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.scheme = scheme
         self.n_bins = n_bins
         self.target = target
+        self.groups = groups
         self.n_jobs = n_jobs
 
     def _criterion(self, relevance: Floats, joined: Floats, n_taken: int) -> Floats:

@@ -51,7 +51,7 @@ class Lambdas:
 
 @dataclass(frozen=True)
 class Ranked:
-    """Scores and ranks of all features, and the solutions behind them."""
+    """Scores and ranks of all variables (features, or groups of them), and the solutions behind them."""
 
     scores: Floats
     ranking: Ints
@@ -62,7 +62,7 @@ class Ranked:
     last: SolverResult
     n_iter: int
     n_left: int = 0
-    """Features that were left after the last round."""
+    """Variables that were left after the last round."""
 
 
 def rank(model: SparseModel, lambdas: Lambdas, ranking: str, k: int | None) -> Ranked:
@@ -74,18 +74,18 @@ def rank(model: SparseModel, lambdas: Lambdas, ranking: str, k: int | None) -> R
     return rank_recursively(model, lambdas, k)
 
 
-def behind(early: Ranked, features: Ints, ranked: Ranked) -> Ranked:
-    """The ranking of some features, with all others behind them as they stood in an earlier one."""
+def behind(early: Ranked, model: SparseModel, variables: Ints, ranked: Ranked) -> Ranked:
+    """The ranking of some variables, with all others behind them as they stood in an earlier one."""
     scores, ranking, coef = early.scores.copy(), early.ranking.copy(), np.zeros_like(early.coef)
-    scores[features] = np.floor(early.scores[features].min(initial=0.0)) + ranked.scores
-    ranking[features] = ranked.ranking
-    coef[features] = ranked.coef
+    scores[variables] = np.floor(early.scores[variables].min(initial=0.0)) + ranked.scores
+    ranking[variables] = ranked.ranking
+    coef[model.features(variables)] = ranked.coef
     n_iter = early.n_iter + ranked.n_iter
     return Ranked(scores, ranking, coef, early.first, ranked.last, n_iter)
 
 
 def rank_by_coefficient(model: SparseModel, lambdas: Lambdas, stop_early: bool = True) -> Ranked:
-    """One fit; features by the length of their row, those at zero by their correlation with the residual."""
+    """One fit; variables by the length of their rows, those at zero by what they have of the residual."""
     fit = model.fit(*lambdas.scaled_to(model), stop_early=stop_early)
     ranking = ranks(fit.scores, fit.leftover)
     return Ranked(fit.scores, ranking, fit.result.coef, fit.result, fit.result, fit.result.n_iter)
@@ -105,13 +105,13 @@ def rank_recursively(model: SparseModel, lambdas: Lambdas, k: int) -> Ranked:
     left = np.flatnonzero(rounds.ranking <= rounds.n_left)
     needed = left[scores[left] > np.floor(scores[left].max(initial=0.0))]
     if len(needed):
-        order, to_come = forward_order(model.X[:, needed], model.Y)
+        order, to_come = forward_order(model, needed)
         scores[needed[order]] = np.floor(scores[needed].max()) + 1 + to_come
         tie_breaks[needed[order]] = -np.arange(len(order))
     ranking = ranks(scores, tie_breaks)
     last, coef = rounds.first, rounds.first.coef
-    if k < model.n_features:
-        chosen = np.flatnonzero(ranking <= k)
+    if k < model.n_variables:
+        chosen = model.features(np.flatnonzero(ranking <= k))
         part = model.restricted(chosen)
         last = part.fit(*lambdas.scaled_to(part)).result
         coef = np.zeros_like(coef)
@@ -121,31 +121,35 @@ def rank_recursively(model: SparseModel, lambdas: Lambdas, k: int) -> Ranked:
 
 
 def rank_by_rounds(model: SparseModel, lambdas: Lambdas, down_to: int) -> Ranked:
-    """Fit, keep the best part, fit again, until at most ``down_to`` features are left."""
-    sizes = round_sizes(model.n_features, down_to)
+    """Fit, keep the best part, fit again, until at most ``down_to`` variables are left."""
+    sizes = round_sizes(model.n_variables, down_to)
     stage = Stage(None, "ranking features", sum(sizes))
-    remaining = np.arange(model.n_features)
-    scores, tie_breaks = np.zeros(model.n_features), np.zeros(model.n_features)
+    remaining = np.arange(model.n_variables)
+    scores, tie_breaks = np.zeros(model.n_variables), np.zeros(model.n_variables)
     fit = model.fit(*lambdas.scaled_to(model))
     first, n_iter = fit.result, fit.result.n_iter
     for survived, size in enumerate(sizes):
         if survived:
             best = np.argsort(ranks(fit.scores, fit.leftover))[:size]
             remaining = remaining[np.sort(best)]
-            part = model.restricted(remaining)
+            part = model.restricted(model.features(remaining))
             fit = part.fit(*lambdas.scaled_to(part), tol=max(model.tol, ROUGH))
             n_iter += fit.result.n_iter
         stage.advance(size)
         scores[remaining] = survived + _share(fit.scores)
         tie_breaks[remaining] = fit.leftover
     coef = np.zeros_like(first.coef)
-    coef[remaining] = fit.result.coef
+    coef[model.features(remaining)] = fit.result.coef
     return Ranked(scores, ranks(scores, tie_breaks), coef, first, fit.result, n_iter, sizes[-1])
 
 
-def forward_order(F: Floats, Y: Floats) -> tuple[Ints, Floats]:
-    """The features by forward selection, and how much of |Y|^2 was still to be explained before each."""
-    order, gains = ForwardSearch(F, Y, FORWARD_RIDGE * mean_square(F), F.shape[1]).run()
+def forward_order(model: SparseModel, variables: Ints) -> tuple[Ints, Floats]:
+    """Some variables by forward selection, and how much of |Y|^2 was still to be explained before each."""
+    features, Y = model.features(variables), model.Y
+    F = model.X[:, features]
+    owners = model.variables
+    blocks = None if owners is None else np.searchsorted(variables, owners[features])
+    order, gains = ForwardSearch(F, Y, FORWARD_RIDGE * mean_square(F), None, blocks).run()
     return order, np.cumsum(gains[::-1])[::-1] / max(float((Y * Y).sum()), np.finfo(float).tiny)
 
 
@@ -153,7 +157,7 @@ def rank_by_path(model: SparseModel, lambdas: Lambdas) -> Ranked:
     """Features in the order in which they enter as lambda1 falls; those that never do, as by coefficient."""
     lambda1, lambda2 = lambdas.scaled_to(model)
     grid = path_grid(model.largest_lambda1(), lambda1, PATH_LENGTH)
-    scores = np.zeros(model.n_features)
+    scores = np.zeros(model.n_variables)
     fits = fit_path(model, grid, lambda2)
     for place, fit in enumerate(fits):
         entered = (scores == 0) & (fit.scores > 0)
@@ -184,7 +188,7 @@ def path_grid(largest: float, smallest: float, length: int) -> Floats:
 
 
 def round_sizes(n: int, down_to: int) -> list[int]:
-    """How many features each round has, from all of them to at most ``down_to``."""
+    """How many variables each round has, from all of them to at most ``down_to``."""
     sizes = [n]
     while sizes[-1] > down_to:
         n = sizes[-1]

@@ -6,6 +6,7 @@ They share the interface of the others: ``n_features_to_select``, ``scores_``, `
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -18,9 +19,11 @@ from sklearn.utils.validation import validate_data
 
 from infused._runtime.threads import spans
 from infused._typing import Array, Floats
-from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, how_many, ranks
+from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, number_or_half, ranks
 from infused.selectors.docs import SCORES, documented
+from infused.selectors.groups import GROUPS, Groups
 from infused.selectors.inputs import resolve_coding
+from infused.selectors.joint_scores import joint_f_value, joint_information_by_neighbours
 
 __all__ = [
     "AnovaSelector",
@@ -28,6 +31,7 @@ __all__ = [
     "RandomSelector",
     "ScoreSelector",
     "anova",
+    "f_values",
 ]
 
 STRIP = 512  # features that are made dense at a time
@@ -51,6 +55,7 @@ class ScoreSelector(BaseSelector):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": NUMBER_OF_FEATURES,
         "target": [StrOptions({"auto", "classes", "real"})],
+        "groups": GROUPS,
         "random_state": SEED,
         "n_jobs": [Integral, None],
     }
@@ -60,11 +65,13 @@ class ScoreSelector(BaseSelector):
         *,
         n_features_to_select: int | float | None = None,
         target: str = "auto",
+        groups: Any = None,
         random_state: int | None = 0,
         n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.target = target
+        self.groups = groups
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -87,19 +94,20 @@ class ScoreSelector(BaseSelector):
         X, y = validate_data(
             self, X, y, accept_sparse=["csr", "csc"], dtype=[np.float64, np.float32], ensure_min_samples=2
         )
-        n_features = X.shape[1]
-        k = how_many(self.n_features_to_select, n_features) or max(1, n_features // 2)
+        variables = self._variables(X)
+        k = number_or_half(self.n_features_to_select, variables)
         real = resolve_coding(y, KINDS[self.target]) == "real"
-        self.scores_ = self._score(X, y, real)
-        self.ranking_ = ranks(self.scores_, self._tie_breaks(X, y))
-        self.support_ = self.ranking_ <= k
+        scores = self._score(X, y, real, variables)
+        ranking = ranks(scores, self._tie_breaks(X, y, variables))
+        self._store_ranking(variables, scores, ranking, ranking <= k)
         return self
 
-    def _score(self, X: Any, y: Array, real: bool) -> Floats:
+    def _score(self, X: Any, y: Array, real: bool, variables: Groups) -> Floats:
+        """One number for each variable."""
         raise NotImplementedError
 
-    def _tie_breaks(self, X: Any, y: Array) -> Floats:
-        return np.zeros(X.shape[1])
+    def _tie_breaks(self, X: Any, y: Array, variables: Groups) -> Floats:
+        return np.zeros(len(variables))
 
 
 @documented(SCORES)
@@ -129,8 +137,8 @@ class RandomSelector(ScoreSelector):
     (178, 4)
     """
 
-    def _score(self, X: Any, y: Array, real: bool) -> Floats:
-        return np.asarray(np.random.default_rng(self.random_state).random(X.shape[1]))
+    def _score(self, X: Any, y: Array, real: bool, variables: Groups) -> Floats:
+        return np.asarray(np.random.default_rng(self.random_state).random(len(variables)))
 
 
 @documented(SCORES)
@@ -143,7 +151,8 @@ class AnovaSelector(ScoreSelector):
         {\sum_c \sum_{a \in c} (f_{ia} - \bar f_{ic})^2 / (M - C)}
 
     with C classes of :math:`n_c` samples each, M in all; for a real target, the F value of a linear
-    regression on the feature alone. Constant features have zero.
+    regression on the feature alone. A group of features has that of Pillai's trace, the joint test. Constant
+    features have zero.
 
     Parameters
     ----------
@@ -167,8 +176,8 @@ class AnovaSelector(ScoreSelector):
     (178, 4)
     """
 
-    def _score(self, X: Any, y: Array, real: bool) -> Floats:
-        return anova(X, y, real)
+    def _score(self, X: Any, y: Array, real: bool, variables: Groups) -> Floats:
+        return f_values(X, y, real, variables)
 
 
 @documented(SCORES)
@@ -179,7 +188,8 @@ class MutualInformationSelector(ScoreSelector):
 
         I(f_i; y)
 
-    as scikit-learn estimates it by nearest neighbours.
+    as scikit-learn estimates it by nearest neighbours; for a group of features by the same estimate, with the
+    largest of their differences as the distance.
 
     Parameters
     ----------
@@ -208,14 +218,21 @@ class MutualInformationSelector(ScoreSelector):
     (178, 4)
     """
 
-    def _score(self, X: Any, y: Array, real: bool) -> Floats:
+    def _score(self, X: Any, y: Array, real: bool, variables: Groups) -> Floats:
         estimate = mutual_info_regression if real else mutual_info_classif
         options = {"discrete_features": False, "random_state": self.random_state, "n_jobs": self.n_jobs}
-        # scikit-learn takes every value of a sparse feature for a class of its own; a strip is dense.
-        columns = X.tocsc() if sp.issparse(X) else X
-        strips = (columns[:, span] for span in spans(X.shape[1], STRIP))
-        dense = (strip.toarray() if sp.issparse(strip) else strip for strip in strips)
-        return np.concatenate([estimate(strip, y, **options) for strip in dense])
+
+        def of_columns(columns: Any) -> Floats:
+            # scikit-learn takes every value of a sparse feature for a class of its own; a strip is dense.
+            columns = columns.tocsc() if sp.issparse(columns) else columns
+            strips = (columns[:, span] for span in spans(columns.shape[1], STRIP))
+            dense = (strip.toarray() if sp.issparse(strip) else strip for strip in strips)
+            return np.concatenate([estimate(strip, y, **options) for strip in dense])
+
+        def of_group(columns: Any) -> float:
+            return joint_information_by_neighbours(columns, y, real, self.random_state)
+
+        return by_variable(X, variables, of_columns, of_group)
 
 
 def anova(X: Any, y: Array, real: bool) -> Floats:
@@ -223,6 +240,31 @@ def anova(X: Any, y: Array, real: bool) -> Floats:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.filterwarnings("ignore", "Features .* are constant", UserWarning)
         return finite((f_regression if real else f_classif)(X, y)[0])
+
+
+def f_values(X: Any, y: Array, real: bool, variables: Groups) -> Floats:
+    """Of each variable: its own F value, or the joint one of its columns."""
+    joint = by_variable(X, variables, lambda A: anova(A, y, real), lambda A: joint_f_value(A, y, real))
+    return finite(joint)
+
+
+def by_variable(
+    X: Any,
+    variables: Groups,
+    of_columns: Callable[[Any], Floats],
+    of_group: Callable[[Any], float],
+) -> Floats:
+    """Scores of single columns, all at once, and of groups of several columns, one by one."""
+    if variables.single:
+        return of_columns(X)
+    X = X.tocsc() if sp.issparse(X) else X
+    scores = np.zeros(len(variables))
+    alone = np.flatnonzero(variables.sizes[variables.codes] == 1)
+    if len(alone):
+        scores[variables.codes[alone]] = of_columns(X[:, alone])
+    for group in variables.several():
+        scores[group] = of_group(X[:, variables.columns(group)])
+    return scores
 
 
 def finite(scores: Any) -> Floats:

@@ -38,6 +38,7 @@ class ULasso(LinearSelector):
         Weight of decorrelation; a relative one is a fraction of the mean squared length of a feature.
     %(lambda_scale)s
     %(target)s
+    %(groups)s
     %(standardize)s
     %(ranking)s
     %(max_iter)s
@@ -80,6 +81,7 @@ class ULasso(LinearSelector):
         lambda2: float = 0.01,
         lambda_scale: str = "relative",
         target: str = "auto",
+        groups: Any = None,
         standardize: bool = True,
         ranking: str = "recursive",
         max_iter: int = 3000,
@@ -92,6 +94,7 @@ class ULasso(LinearSelector):
         self.lambda2 = lambda2
         self.lambda_scale = lambda_scale
         self.target = target
+        self.groups = groups
         self.standardize = standardize
         self.ranking = ranking
         self.max_iter = max_iter
@@ -103,7 +106,7 @@ class ULasso(LinearSelector):
         relative = self.lambda_scale == "relative"
         unit = data.F if self.standardize else _centred_to_length_one(data.F)
         term = Decorrelation(unit, quadratic_weight(self.lambda2, data.F, relative))
-        model = SparseModel(data.F, data.Y, self.max_iter, self.tol, quadratic=term)
+        model = SparseModel(data.F, data.Y, self.max_iter, self.tol, term, groups=data.groups)
         return Composition(model, Lambdas(self.lambda1, 0.0, relative))
 
 

@@ -102,8 +102,8 @@ class Selection:
         transformed : bool, default=False
             Whether to give the values as the selection saw them, where a transform was applied.
         **options : dict
-            How to read the data, as in :func:`infused.select`; missing values are by default filled as they
-            were for the selection.
+            How to read the data and fill missing values, as in :func:`infused.select`; by default as for the
+            selection.
 
         Returns
         -------
@@ -111,7 +111,8 @@ class Selection:
             One column for each selected feature, best first.
         """
         pandas = extra("pandas")
-        X, notes = applied(self.record, data, transformed, Treatment.make(**options))
+        treatment = Treatment.make(**{**self.record.request.treatment.given(), **options})
+        X, notes = applied(self.record, data, transformed, treatment)
         reduced = pandas.DataFrame(X, columns=self.features)
         reduced.attrs["notes"] = notes  # what was done to the values
         return reduced
@@ -219,16 +220,12 @@ def applied(
     record: SelectionRecord, data: Any, transformed: bool, treatment: Treatment
 ) -> tuple[Any, tuple[str, ...]]:
     """The selected features of other data as a dense array, and notes on what was done to them."""
-    from dataclasses import replace
-
     from infused.bench.tuning import transformed as transform_values
     from infused.record.distributions import dense_columns
 
     names = [feature.name for feature in record.selected]
     if not names:
         raise InputError("the selection has no features, so there is nothing to apply")
-    if treatment.impute is None:
-        treatment = replace(treatment, impute=record.request.treatment.impute)
     features = load_features(data, names, treatment)
     X = transform_values(features.X, record.transform if transformed else "none", names)
     return dense_columns(X, slice(None)), features.notes

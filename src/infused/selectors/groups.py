@@ -1,0 +1,141 @@
+"""Whole variables: columns that are kept or dropped together, such as the levels of a category."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from infused._runtime.messages import count, listed, quoted, suggestion
+from infused._typing import Array, Floats, Ints
+from infused.exceptions import InputError, Setting
+
+__all__ = ["GROUPS", "Groups"]
+
+#: What ``groups`` may be, for scikit-learn's validation of parameters.
+GROUPS = ["array-like", Mapping, None]
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Which columns make one variable; without groups, every column is one."""
+
+    codes: Ints
+    """The group of each column, numbered in the order of their first columns."""
+    names: Sequence[Any]
+    given: bool
+
+    @classmethod
+    def parse(cls, groups: Any, n_columns: int, column_names: Sequence[str] | None = None) -> Groups:
+        """From one label for each column, or from a mapping of names to columns.
+
+        Columns that a mapping leaves out are variables of their own, under the name or position that they
+        have.
+        """
+        if groups is None:
+            names = range(n_columns) if column_names is None else column_names
+            return cls(np.arange(n_columns), names, given=False)
+        if isinstance(groups, Mapping):
+            labels = _labels_of_mapping(groups, n_columns, column_names)
+        else:
+            labels = _checked_labels(groups, n_columns)
+        places: dict[Hashable, int] = {}
+        codes = np.array([places.setdefault(label, len(places)) for label in labels], dtype=np.int64)
+        return cls(codes, list(places), given=True)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def single(self) -> bool:
+        """Whether every column is a variable of its own."""
+        return len(self.names) == len(self.codes)
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """Columns of each group."""
+        return np.bincount(self.codes, minlength=len(self.names))
+
+    def columns(self, group: int) -> Ints:
+        """The columns of one group."""
+        return np.flatnonzero(self.codes == group)
+
+    def several(self) -> Ints:
+        """The groups that have more than one column."""
+        return np.flatnonzero(self.sizes > 1)
+
+    def summed(self, values: Floats) -> Floats:
+        """One number for each group, the sum of those of its columns."""
+        if self.single:
+            return values
+        return np.asarray(np.bincount(self.codes, weights=values, minlength=len(self.names)))
+
+    def array_of_names(self) -> Array:
+        """The names in an array of objects, as scikit-learn has those of features."""
+        names = np.empty(len(self.names), dtype=object)
+        names[:] = self.names
+        return names
+
+
+def _checked_labels(groups: Any, n_columns: int) -> list[Hashable]:
+    array = np.asarray(groups, dtype=object)
+    if array.shape != (n_columns,):
+        raise InputError(
+            Setting("groups"),
+            f" must hold one label for each of the {n_columns} features, got shape {array.shape}",
+        )
+    labels: list[Hashable] = array.tolist()
+    for place, label in enumerate(labels):
+        if label is None or label != label:
+            raise InputError(Setting("groups"), f" has no label for the feature at position {place}")
+    return labels
+
+
+def _labels_of_mapping(
+    groups: Mapping[Any, Any], n_columns: int, column_names: Sequence[str] | None
+) -> list[Hashable]:
+    own = range(n_columns) if column_names is None else list(column_names)
+    places = {} if column_names is None else {name: place for place, name in enumerate(own)}
+    labels: dict[int, Hashable] = {}
+    for name, columns in groups.items():
+        found = [_place(column, n_columns, places) for column in _as_list(columns)]
+        if not found:
+            raise InputError(Setting("groups"), f" has no columns for {quoted(name)}")
+        taken = [column for column in found if column in labels]
+        if taken or len(set(found)) < len(found):
+            twice = listed(own[column] for column in taken or found)
+            raise InputError(Setting("groups"), f" has a column more than once: {twice}")
+        labels.update(dict.fromkeys(found, name))
+    left = [own[place] for place in range(n_columns) if place not in labels]
+    clash = [name for name in left if name in groups]
+    if clash:
+        raise InputError(
+            Setting("groups"), f" names a group {listed(clash)} as a column that is not in it: rename it"
+        )
+    return [labels.get(place, own[place]) for place in range(n_columns)]
+
+
+def _as_list(columns: Any) -> list[Any]:
+    if isinstance(columns, str | Integral):
+        return [columns]
+    return list(columns)
+
+
+def _place(column: Any, n_columns: int, places: Mapping[Any, int]) -> int:
+    """The position of a column that is given by name or by position."""
+    if column in places:
+        return places[column]
+    if isinstance(column, Integral) and not isinstance(column, bool | np.bool_):
+        place = int(column)
+        if 0 <= place < n_columns:
+            return place
+        why = f"has no column {column}: X has {count(n_columns, 'column')}"
+    elif places:
+        why = f"has no column {quoted(column)}{suggestion(str(column), list(places))}"
+    else:
+        why = f"has a column {quoted(column)}, but X has no names: give positions, or X as a data frame"
+    raise InputError(Setting("groups"), f" {why}")
