@@ -26,7 +26,7 @@ from infused.record.codec import encode
 from infused.record.distributions import class_distribution, dense_columns
 from infused.record.explained import adjusted, explained_variance
 from infused.record.redundancy import absolute_correlation
-from infused.selectors.scores import anova
+from infused.selectors.f_test import anova
 from infused.workflow.select import check_jobs
 
 __all__ = ["Explanation", "Neighbour", "Relevance", "Spread", "check_files", "explain", "explain_feature"]
