@@ -199,7 +199,11 @@ def test_two_sentences_say_what_was_asked_and_what_came_out():
     assert came_out(record).endswith("of near-duplicates (|r| of at least 0.8); the solver converged.")
     failed = replace(record, convergence=replace(record.convergence, converged=False))
     assert "did not converge" in came_out(failed)
-    for wanted, words in ((0.25, "the best 25% of"), ("auto", "as many as it finds"), (None, "as many as")):
+    for wanted, words in (
+        (0.25, "the best 25% of"),
+        ("auto", "as few as predict well of"),
+        (None, "as many as"),
+    ):
         assert words in asked(replace(record, request=replace(record.request, k=wanted)))
     assert "to predict progression" in asked(records.diabetes_record())
 

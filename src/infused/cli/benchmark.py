@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
     from rich.console import Console
 
-    from infused.bench import Problem
+    from infused.bench import Experiment, Problem
     from infused.selectors.method import Method
 
 __all__ = [
@@ -79,6 +79,7 @@ def benchmark(
     folds: Annotated[int, typer.Option("--folds", metavar="N", help="Of each repeat.")] = 10,
     protocol: o.ProtocolOption = "nested",
     classifier: o.CLASSIFIER = None,
+    scoring: o.Scoring = None,
     seed: o.Seed = 0,
     target: o.Target = None,
     store: StoreFolder = STORE,
@@ -118,8 +119,11 @@ def benchmark(
         protocol=protocol,  # type: ignore[arg-type]  # an experiment checks it
         classifier=classifier,
         seed=seed,
+        scoring=scoring,
+        references=True,
     )
     with Watch(quiet) as watch:
+        watch.notes(_reasons(experiment))
         outcome = run_experiment(
             experiment, place, jobs=jobs, timeout=timeout, memory=limit, retry=retry, report=watch.cell
         )
@@ -129,6 +133,14 @@ def benchmark(
         terminal.results().print(f"Results are in {place.folder}", soft_wrap=True)
     if outcome.failed:
         raise typer.Exit(OUR_FAULT)
+
+
+def _reasons(experiment: Experiment) -> list[str]:
+    """Why something else than accuracy counts, where nobody asked for it."""
+    if experiment.scoring is not None:
+        return []
+    told = [(problem.name, problem.default_scoring[1]) for problem in experiment.problems]
+    return [f"{name}: {why}" for name, why in told if why]
 
 
 def compact(store: StoreFolder = STORE, quiet: o.Quiet = False) -> None:
@@ -196,23 +208,25 @@ def _show(rows: DataFrame, quiet: bool) -> None:
 
 
 def _show_best(console: Console, rows: DataFrame) -> None:
-    from infused.bench.captions import number, unit
+    from infused.bench.captions import in_order, measure, number, unit
     from infused.bench.frames import metric_of, of_protocol
     from infused.bench.statistics import best_scores, score_summary
 
     entries: dict[str, dict[str, str]] = {}
+    metrics = []
     for dataset, part in rows[rows["status"] == "ok"].groupby("dataset", sort=False):
         metric = metric_of(part)
+        metrics.append(metric)
         for _, one in best_scores(score_summary(of_protocol(part, None), metric)).iterrows():
             value = f"{number(one['mean'], metric)}{unit(metric)[1]} ({one['k']})"
             entries.setdefault(one["label"], {})[str(dataset)] = value
     names = list(dict.fromkeys(name for found in entries.values() for name in found))
     table = terminal.plain_table("method", *(terminal.printable(name) for name in names))
-    for label, found in entries.items():
+    for label in in_order(entries, entries):
+        found = entries[label]
         table.add_row(Text(label, "bold"), *(found.get(name, "-") for name in names))
     console.print(table)
-    console.print(
-        "Mean accuracy (R² of real targets) over folds; the best number of features is in brackets."
-    )
+    told = ", ".join(dict.fromkeys(f"{measure(metric).words}" for metric in metrics))
+    console.print(f"Mean {told} over folds; the best number of features is in brackets.")
     if (rows["protocol"] == "leaky").any():
         console.print("Leaky: features were selected on all samples, so these figures are too good.")

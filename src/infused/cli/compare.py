@@ -49,14 +49,7 @@ def compare(
     repeats: Annotated[
         int, typer.Option("--repeats", metavar="N", help="More show smaller differences.")
     ] = 1,
-    scoring: Annotated[
-        str | None,
-        typer.Option(
-            "--scoring",
-            metavar="NAME",
-            help="accuracy (the default), balanced_accuracy, macro_f1; r2 for a real target.",
-        ),
-    ] = None,
+    scoring: o.Scoring = None,
     protocol: o.ProtocolOption = "nested",
     classifier: o.CLASSIFIER = None,
     seed: o.Seed = 0,
@@ -109,9 +102,11 @@ def show_comparison(console: Console, found: Comparison, written: list[Path]) ->
     made = standings_table(found.standings)
     names = list(made.cells.columns)
     shown = terminal.plain_table(*names, right=tuple(names[1:]))
+    n_methods, n_best = len(found.standings.methods), len(found.standings.tied)
     for n, row in enumerate(made.cells.itertuples(index=False)):
         cells = [terminal.printable(str(text)) for text in row]
-        shown.add_row(Text(cells[0], "bold"), *cells[1:], style="bold" if n == 0 else None)
+        name = Text(cells[0], "bold" if n < n_methods else "")
+        shown.add_row(name, *cells[1:], style="bold" if n < n_best else None, end_section=n + 1 == n_methods)
     console.print(shown)
     for words in (made.caption, *made.notes):
         console.print(words, style="dim")

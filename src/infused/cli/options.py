@@ -25,6 +25,7 @@ __all__ = [
     "Quiet",
     "RecordFile",
     "Report",
+    "Scoring",
     "Seed",
     "Target",
     "Timeout",
@@ -92,6 +93,17 @@ CLASSIFIER: TypeAlias = Annotated[
         "--classifier",
         metavar="NAME",
         help="svm (linear, the default), logistic, knn, random-forest, ridge, or a dotted path.",
+    ),
+]
+
+
+Scoring: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--scoring",
+        metavar="NAME",
+        help="What counts: accuracy, balanced_accuracy, roc_auc, average_precision, f1, r2, mae or another "
+        "scorer of scikit-learn; by default what suits the target.",
     ),
 ]
 

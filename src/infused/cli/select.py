@@ -62,6 +62,7 @@ def select(
         str,
         typer.Option("--transform", metavar="HOW", help="Of the values first: none, sqrt, log1p or auto."),
     ] = "none",
+    scoring: o.Scoring = None,
     seed: o.Seed = 0,
     jobs: o.Jobs = -1,
     lambda1: Annotated[float | None, _model("--lambda1", metavar="X", help="Weight of sparsity.")] = None,
@@ -120,6 +121,7 @@ def select(
             k=o.parse_number(features),
             method=Method(chosen.id, parameters),
             transform=transform,
+            scoring=scoring,
             seed=seed,
             n_jobs=jobs,
             **treatment,
@@ -151,10 +153,12 @@ def _settings(texts: Sequence[str]) -> dict[str, Any]:
 
 def show_selection(console: Console, selection: Selection, written: list[Path]) -> None:
     """Two sentences, the best features, and where the rest is."""
-    from infused.record.sentences import asked, came_out
+    from infused.record.sentences import asked, came_out, how_many
 
     record = selection.record
     console.print(Text(terminal.printable(asked(record), 10_000)))
+    if record.number is not None:
+        console.print(Text(how_many(record)))
     console.print(Text(terminal.printable(came_out(record), 10_000), "bold"))
     if record.selected:
         console.print()

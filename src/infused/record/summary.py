@@ -24,6 +24,7 @@ from infused.record.schema import (
     ClassCount,
     DataFacts,
     FeatureScores,
+    NumberCurve,
     Redundancy,
     Request,
     SelectedFeature,
@@ -49,6 +50,7 @@ def summarize(
     timings: Mapping[str, float] | None = None,
     notes: Sequence[str] = (),
     reference: str | None = None,
+    number: NumberCurve | None = None,
 ) -> SelectionRecord:
     """The record of a selection: what was asked, of which data, and what came out.
 
@@ -70,6 +72,8 @@ def summarize(
         What is to be known beside the notes on the data.
     reference : str, optional
         Where the method was published; by default what the docstring of our own selectors says.
+    number : NumberCurve, optional
+        How the number of features was chosen.
 
     Returns
     -------
@@ -106,6 +110,7 @@ def summarize(
             if target.classes is None and target.values.ndim == 1
         ),
         convergence=view.convergence,
+        number=number,
     )
 
 
