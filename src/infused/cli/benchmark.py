@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
@@ -49,8 +49,10 @@ StoreFolder = Annotated[
 STORE = Path("results")
 
 
+@o.reads_data
 def benchmark(
     context: typer.Context,
+    treatment: dict[str, Any],
     datasets: Annotated[
         str | None,
         typer.Option(
@@ -81,7 +83,6 @@ def benchmark(
     classifier: o.CLASSIFIER = None,
     scoring: o.Scoring = None,
     seed: o.Seed = 0,
-    target: o.Target = None,
     store: StoreFolder = STORE,
     jobs: o.Processes = -1,
     timeout: o.Timeout = None,
@@ -111,7 +112,7 @@ def benchmark(
     place, limit = Store(store), _bytes(memory)
     experiment = Experiment(
         problems=tuple(
-            _problems(o.parse_names("--datasets", datasets), o.parse_numbers("-k", features), target)
+            _problems(o.parse_names("--datasets", datasets), o.parse_numbers("-k", features), treatment)
         ),
         methods=tuple(chosen_methods(o.parse_names("--methods", methods), ablate)),
         repeats=repeats,
@@ -131,6 +132,12 @@ def benchmark(
     _show(rows[rows["cell"].isin([cell.key for cell in experiment.cells()])], quiet)
     if not quiet:
         terminal.results().print(f"Results are in {place.folder}", soft_wrap=True)
+        where = ("--store", place.folder)
+        terminal.next_commands(
+            terminal.results(),
+            ("Tables with standard errors and ranks", o.typed("infused", "benchmark", "table", *where)),
+            ("Pictures", o.typed("infused", "benchmark", "figures", *where)),
+        )
     if outcome.failed:
         raise typer.Exit(OUR_FAULT)
 
@@ -154,8 +161,9 @@ def compact(store: StoreFolder = STORE, quiet: o.Quiet = False) -> None:
 
 
 def _problems(
-    sources: Sequence[str] | None, ks: Sequence[int] | None, target: str | None
+    sources: Sequence[str] | None, ks: Sequence[int] | None, treatment: dict[str, Any]
 ) -> Iterable[Problem]:
+    """The data sets; the options for reading are for files, of which each gets them all."""
     from infused.bench import Problem, default_ks
     from infused.bench.plan import check_ks
     from infused.data import load_data
@@ -163,7 +171,7 @@ def _problems(
     from infused.data.paper import PAPER
 
     for source in sources or tuple(PAPER):
-        data = load_data(source, target=None if find_named(source) else target)
+        data = load_data(source, **({} if find_named(source) else treatment))
         wanted = default_ks(data.name, data.n_features) if ks is None else ks
         yield Problem(data, check_ks(wanted, data.name, data.n_features))
 

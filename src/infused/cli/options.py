@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -39,6 +39,7 @@ __all__ = [
     "reads_data",
     "reads_features",
     "spelled",
+    "typed",
 ]
 
 READING = "Reading the data"
@@ -54,7 +55,11 @@ def _result(*names: str, help: str, **more: Any) -> Any:
 
 
 Data: TypeAlias = Annotated[
-    str, typer.Argument(metavar="DATA", help="A file, or a name that infused datasets lists.")
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="A file, an http(s) address, - for standard input, or a name that infused datasets lists.",
+    ),
 ]
 RecordFile: TypeAlias = Annotated[
     Path, typer.Argument(metavar="SELECTION.JSON", help="What infused select wrote, or its folder.")
@@ -203,6 +208,16 @@ def paragraphs(text: str | None) -> str:
 def examples(*commands: str) -> str:
     """The end of a help page. The tests run these commands as they are printed."""
     return "\n".join(["[bold]Examples[/bold]", *(f"  {command}" for command in commands)])
+
+
+def typed(*words: object, options: Mapping[str, Any] | None = None) -> str:
+    """A command as it is typed in a shell, with the options for reading data.
+
+    >>> typed("infused", "explain", "my data.csv", options={"target": "kind"})
+    "infused explain 'my data.csv' --target kind"
+    """
+    spelt = [spelled(Setting(name, value)) for name, value in (options or {}).items()]
+    return " ".join([*(shlex.quote(str(word)) for word in words), *spelt])
 
 
 def parse_number(text: str | None) -> int | float | str | None:

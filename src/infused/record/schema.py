@@ -148,7 +148,7 @@ class SelectedFeature:
     coefficients: tuple[float | None, ...] | None
     """In the order of the record's ``coefficient_names``; None where the method has none."""
     group: int | None
-    """Redundancy group, numbered from 1 by rank; None beyond the features that were grouped."""
+    """Group of near-duplicates, numbered from 1 by rank; None for a feature that is in none."""
     alone: float
     """Share of its variance that goes with the target, corrected for chance: zero on average for noise."""
     unique: float | None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from os import PathLike
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from infused._runtime.files import check_writable, write_whole
 from infused._runtime.progress import Stage, timed
+from infused.bench.captions import unit
 from infused.bench.frames import failed_cells
 from infused.bench.plan import Experiment, Problem, check_ks, content_key, default_ks
 from infused.bench.runner import Progress, run_experiment
@@ -143,6 +145,45 @@ class Comparison:
             written.append(Path(folder) / "comparison.html")
             self.report(written[1], command=command)
         return written
+
+    def to_json(self) -> str:
+        """The answer, the figures and what was run, as JSON.
+
+        Returns
+        -------
+        str
+            An object with the keys verdict, metric, unit, data, experiment and methods.
+        """
+        experiment, standings = self.experiment, self.standings
+        content = {
+            "verdict": self.verdict,
+            "metric": standings.metric,
+            "why": standings.reason,
+            "unit": unit(standings.metric)[1],
+            "data": {
+                "name": self.data.name,
+                "fingerprint": self.data.fingerprint,
+                "n_samples": self.data.n_samples,
+                "n_features": self.data.n_features,
+            },
+            "experiment": {
+                "methods": [str(method) for method in experiment.methods],
+                "k": list(experiment.problems[0].ks),
+                "folds": experiment.folds,
+                "repeats": experiment.repeats,
+                "protocol": experiment.protocol,
+                "classifier": experiment.classifier,
+                "seed": experiment.seed,
+            },
+            "tied": standings.tied,
+            "better_than": standings.beaten,
+            "methods": [
+                {name: None if value != value else value for name, value in row.items()}
+                for row in self.table.to_dict("records")
+            ],
+            "n_failed": self.n_failed,
+        }
+        return json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1)
 
     def __repr__(self) -> str:
         n_methods = self.standings.methods["label"].nunique()
