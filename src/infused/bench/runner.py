@@ -44,11 +44,10 @@ class Progress:
     Examples
     --------
     >>> import infused
-    >>> def watch(progress):
-    ...     print(progress.done, "of", progress.total)
-    >>> found = infused.compare("wine", methods=["random"], k=2, folds=2, watch=watch)
-    1 of 2
-    2 of 2
+    >>> seen = []
+    >>> found = infused.compare("wine", methods=["random"], k=2, folds=2, watch=seen.append)
+    >>> seen[0].done, seen[-1].done, seen[-1].total
+    (1, 6, 6)
     """
 
     finished: Finished
