@@ -32,7 +32,7 @@ def make_rows(
                                 "protocol": protocol, "repeat": repeat, "fold": fold, "k": k,
                                 "accuracy": np.nan if regression else min(value, 1.0),
                                 "balanced_accuracy": np.nan if regression else min(value - 0.01, 1.0),
-                                "macro_f1": np.nan if regression else min(value - 0.02, 1.0),
+                                "f1": np.nan if regression else min(value - 0.02, 1.0),
                                 "r2": value - 0.4 if regression else np.nan,
                                 "status": "ok", "reason": "", "transform": "none", "C": 1.0,
                                 "classifier": "svm", "n_train": n_samples - n_samples // folds,
@@ -57,7 +57,7 @@ def with_failure(rows, method, repeat, fold, status="timeout", reason="took long
     """The rows with one cell that failed."""
     cell = (rows["method"] == method) & (rows["repeat"] == repeat) & (rows["fold"] == fold)
     kept, lost = rows[~cell], rows[cell].iloc[:1].copy()
-    lost[["accuracy", "balanced_accuracy", "macro_f1"]] = np.nan
+    lost[["accuracy", "balanced_accuracy", "f1"]] = np.nan
     lost["selected"] = None
     return pd.concat([kept, lost.assign(status=status, reason=reason)], ignore_index=True)
 

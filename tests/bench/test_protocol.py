@@ -167,7 +167,7 @@ def test_scores_are_those_of_a_plain_pipeline():
             assert row["C"] == search.best_params_["svc__C"]
             assert row["accuracy"] == np.mean(predicted == data.y[test])
             assert row["balanced_accuracy"] == balanced_accuracy_score(data.y[test], predicted)
-            assert row["macro_f1"] == f1_score(data.y[test], predicted, average="macro")
+            assert row["f1"] == f1_score(data.y[test], predicted, average="macro")
 
 
 def test_rows_are_complete():
@@ -274,7 +274,7 @@ def test_a_negative_value_in_the_test_part_alone_is_taken_for_zero(transform):
     at_zero = evaluate(problem, cells[0], lambda key, compute: transform)
     X[test[0]] = -5.0
     below = evaluate(problem, cells[0], lambda key, compute: transform)
-    assert [row["macro_f1"] for row in at_zero] == [row["macro_f1"] for row in below]
+    assert [row["f1"] for row in at_zero] == [row["f1"] for row in below]
     assert below[0]["transform"] == transform
 
 

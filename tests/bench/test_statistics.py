@@ -370,8 +370,10 @@ def test_failed_cells_are_named_unless_they_were_run_again():
 def test_real_targets_are_judged_by_r2():
     assert metric_of(make_rows()) == "accuracy"
     assert metric_of(make_rows(regression=True)) == "r2"
-    assert metric_of(make_rows(), "macro_f1") == "macro_f1"
+    assert metric_of(make_rows(), "f1") == "f1"
+    tuned = make_rows().assign(scoring="roc_auc", roc_auc=0.9)
+    assert metric_of(tuned) == "roc_auc" and metric_of(tuned, "accuracy") == "accuracy"
     with pytest.raises(
-        ValueError, match="scoring='auc' is not known; there are accuracy, balanced_accuracy, macro_f1"
+        ValueError, match="scoring='auc' is not known; there are accuracy, balanced_accuracy, f1"
     ):
         metric_of(make_rows(), "auc")

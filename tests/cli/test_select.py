@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
+import shlex
 import signal
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -181,9 +185,78 @@ def test_choices_are_recorded(folder, infused):
     assert (record.request.k, record.request.transform) == ("auto", "auto")
     assert record.transform in ("none", "sqrt", "log1p")
     assert any("was chosen as the transform by 3-fold" in note for note in record.data.notes)
-    reason = f"the number of features, {len(record.selected)}, was chosen by 5-fold cross-validation"
-    assert any(note.startswith(reason) for note in record.data.notes)
+    assert record.number.chosen == len(record.selected) and record.number.n_folds == 5
+    assert record.number.scoring == "accuracy" and record.number.ks == tuple(range(1, 11))
     assert record.request.seed == 3
+
+
+def test_the_answer_says_how_the_number_was_chosen(folder, infused):
+    done = infused(*SELECT, "-k", "auto", "-m", "anova", "--scoring", "roc_auc", "--no-report")
+    words = " ".join(done.out.split())
+    record = SelectionRecord.from_json((folder / "infused-patients" / "selection.json").read_text())
+    assert record.request.scoring == record.number.scoring == "roc_auc"
+    assert (
+        f"The number of features, {record.number.chosen}, was chosen by 5-fold cross-validation among 1"
+        in words
+    )
+    assert "the best ROC AUC" in words and "the majority class alone reaches 0.500" in words
+    assert infused(*SELECT, "-k", "3", "--scoring", "roc_auc", "-o", "x").err.startswith(
+        "Error: --scoring roc_auc has no"
+    )
+
+
+def test_the_next_commands_can_be_typed(folder, infused):
+    done = infused(*SELECT, "-k", "2", "-m", "anova", "--no-report")
+    commands = [line.split(": ", 1)[1] for line in done.out.splitlines() if ": infused " in line]
+    assert [command.split()[1] for command in commands] == ["explain", "compare", "apply"]
+    for command in commands:
+        words = shlex.split(command.replace("new-data.csv", "new-patients.csv"))[1:]
+        more = ["--folds", "2", "--jobs", "1"] if words[0] == "compare" else []
+        again = infused(*words, *more)
+        assert again.code == 0, again.err
+        assert ": infused " in again.out, "and that one tells the next"
+
+
+def test_standard_input(folder, infused, monkeypatch):
+    content = (folder / "patients.csv").read_bytes()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+    done = infused("select", "-", "--target", "diagnosis", "-k", "2", "-m", "anova", "--no-report")
+    assert done.code == 0 and (folder / "infused-stdin" / "selected.csv").exists()
+    assert "infused explain data.csv glucose" in done.out
+    assert infused("rerun", "infused-stdin").err.startswith("Error: '-', which the record names, is not here")
+
+
+def test_compare_as_json(folder, infused):
+    command = ("compare", "patients.csv", "--target", "diagnosis", "--methods", "anova", "-k", "2")
+    done = infused(*command, "--folds", "2", "--jobs", "1", "--json")
+    found = json.loads(done.out)
+    assert found["metric"] == "accuracy" and "anova" in found["verdict"]
+    assert [one["method"] for one in found["methods"]][2:] == ["all features", "majority class"]
+    assert found["experiment"]["k"] == [2] and not list(folder.glob("infused-compare*"))
+
+
+def test_benchmark_takes_the_options_that_its_messages_advise(folder, infused):
+    table = pd.read_csv("patients.csv").assign(ward=["north", "south"] * 45)
+    table.loc[3, "age"] = None
+    table.to_csv("wards.csv", sep=";", index=False)
+    command = ("benchmark", "--datasets", "wards.csv", "--methods", "anova", "-k", "2", "--folds", "2")
+    command += ("--jobs", "1", "--target", "diagnosis")
+    failed = infused(*command)
+    assert failed.code == 2 and "--one-hot" in failed.err
+    done = infused(*command, "--one-hot", "--impute", "median", "--separator", ";")
+    assert done.code == 0 and "infused benchmark table --store results" in done.out
+    assert "all features" in done.out and "majority class" in done.out
+
+
+def test_shell_completion(folder):
+    for shell, words in {
+        "bash": {"COMP_WORDS": "infused sel", "COMP_CWORD": "1"},
+        "zsh": {"_TYPER_COMPLETE_ARGS": "infused sel"},
+    }.items():
+        environment = {**os.environ, **words, "_INFUSED_COMPLETE": f"complete_{shell}"}
+        command = [sys.executable, "-m", "infused"]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120)
+        assert "select" in done.stdout, (shell, done)
 
 
 def test_seed(folder, infused):

@@ -31,7 +31,7 @@ def test_the_answer(finished):
     best = selection.record.selected[0]
     bar = terminal.bar(best.alone).plain.strip()
     assert first.split() == ["1", best.name, bar, f"{best.alone:.0%}", f"{best.unique:.1%}", "-"]
-    assert second.split()[-1] == third.split()[-1] == "2", "ferritin and iron are one group"
+    assert second.split()[-1] == third.split()[-1] == "1", "ferritin and iron are one group"
     assert lines[-2:] == [
         "out/selected.csv  the features by rank",
         "out/report.html   the page to look at, and to send to others",

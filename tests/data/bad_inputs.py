@@ -114,7 +114,7 @@ CASES = {
     "empty": (text(b""), ["t.csv", "empty"]),
     "blank": (text("\n\n \n"), ["t.csv", "empty"]),
     "empty gzip": (text(b"", "t.csv.gz"), ["t.csv.gz", "empty"]),
-    "unknown suffix": (text("x", "t.xlsx"), ["t.xlsx", ".xlsx", ".parquet", ".csv.gz"]),
+    "unknown suffix": (text("x", "t.docx"), ["t.docx", ".docx", ".parquet", ".csv.gz", ".zip"]),
     "no suffix": (text("x", "stuff"), ["stuff", "no suffix"]),
     "path to nothing": (fixed("no/where"), ["no/where", "No such file"]),
     "no such name": (lambda _: ("zzz", {}), ["zzz", "neither a file", "digits, breast-cancer"]),

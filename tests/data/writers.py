@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -72,6 +73,7 @@ _TABLES = {
     ".txt": lambda data, path: data.to_csv(path, index=False, sep="|"),
     ".parquet": lambda data, path: data.to_parquet(path),
     ".feather": lambda data, path: data.to_feather(path),
+    ".jsonl": lambda data, path: path.write_text("\n".join(map(json.dumps, data.to_dict("records")))),
 }
 
 FORMATS = (*_TABLES, ".arff", ".mat", ".npz")

@@ -227,3 +227,27 @@ def test_10_000_features_answer_as_quickly_as_150(open_page):
         page.get_by_label("Search by name").fill("probe_1234")
         assert sorted(names(page))[0].endswith("_probe_1234")
         assert drawn_charts(page) == shown_charts(page)
+
+
+NAMES_AND_NUMBERS = """() => {
+  const tops = (cell) => [...cell.firstChild.getClientRects()].map((box) => Math.round(box.top));
+  const lines = (cell) => new Set(tops(cell)).size;
+  const cells = (kind) => [...document.querySelectorAll(`#table td.${kind}`)];
+  return {
+    widths: cells("name").map((cell) => cell.offsetWidth),
+    numbers: ["alone", "unique", "score"].flatMap(cells).map(lines),
+    page: document.documentElement.scrollWidth <= innerWidth,
+  };
+}"""
+
+
+@pytest.mark.parametrize(("width", "paper"), [(800, False), (1400, False), (720, True)])
+@pytest.mark.parametrize("name", ["cells", "digits"])
+def test_names_have_room_and_numbers_stay_on_a_line(open_page, name, width, paper):
+    with open_page(name, width=width) as page:
+        if paper:
+            page.emulate_media(media="print")
+            page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        found = page.evaluate(NAMES_AND_NUMBERS)
+        assert min(found["widths"]) >= 170
+        assert set(found["numbers"]) == {1} and found["page"]

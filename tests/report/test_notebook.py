@@ -59,7 +59,7 @@ def test_the_ranking():
     assert shown.rows[1:] == [
         [
             str(one.rank), one.name, f"{100 * one.alone:.1f}%", f"{100 * one.unique:.1f}%",
-            f"{one.score:#.4g}", str(one.group),
+            f"{one.score:#.4g}", "" if one.group is None else str(one.group),
         ]
         for one in record.selected
     ]  # fmt: skip

@@ -16,8 +16,10 @@ import pytest
 from jinja2 import UndefinedError
 
 from infused.data import Treatment
-from infused.record.sentences import asked, came_out
+from infused.record.schema import NumberCurve
+from infused.record.sentences import asked, came_out, how_many
 from infused.report.html.charts import convergence_chart, explained_chart, label
+from infused.report.html.number_chart import number_chart
 from infused.report.html.page import PAPER, filled
 from infused.report.html.redundancy_charts import heat_chart, network_chart, network_layout
 from infused.report.html.selection import MOST_ROWS, citations, render_report
@@ -199,7 +201,11 @@ def test_two_sentences_say_what_was_asked_and_what_came_out():
     assert came_out(record).endswith("of near-duplicates (|r| of at least 0.8); the solver converged.")
     failed = replace(record, convergence=replace(record.convergence, converged=False))
     assert "did not converge" in came_out(failed)
-    for wanted, words in ((0.25, "the best 25% of"), ("auto", "as many as it finds"), (None, "as many as")):
+    for wanted, words in (
+        (0.25, "the best 25% of"),
+        ("auto", "as few as predict well of"),
+        (None, "as many as"),
+    ):
         assert words in asked(replace(record, request=replace(record.request, k=wanted)))
     assert "to predict progression" in asked(records.diabetes_record())
 
@@ -324,3 +330,55 @@ def test_one_selected_feature_is_spoken_of_as_one():
         "Convergence",
         "Reproduce and cite",
     ]
+
+
+def test_group_counts_agree():
+    """In the tile, the sentence, the table and below the charts."""
+    record = records.cells_record()
+    page = render_report(record)
+    groups = {one.group for one in record.selected} - {None}
+    words = "one group" if len(groups) == 1 else f"{len(groups)} groups"
+    assert words in came_out(record)
+    assert f"<dt>Near-duplicate groups</dt><dd>{len(groups)}</dd>" in page
+    assert set(payload_of(Reader(page))["groups"]) - {None} == groups == set(range(1, len(groups) + 1))
+    assert page.count("<dt>Group ") == len(groups)
+
+
+@pytest.fixture(scope="module")
+def curve():
+    return NumberCurve(
+        scoring="roc_auc", n_folds=5, ks=(1, 2, 3, 5, 8), means=(0.7, 0.8, 0.88, 0.9, 0.89),
+        errors=(0.05, 0.04, 0.03, 0.02, 0.02), chance=0.5, all_features=0.85, best=5, chosen=3,
+    )  # fmt: skip
+
+
+def test_the_curve_of_the_number(curve):
+    record = replace(records.cells_record(), number=curve)
+    chart = number_chart(record)
+    by_name = {trace.get("name"): trace for trace in chart.data}
+    assert by_name["first k of the ranking"]["y"] == list(curve.means)
+    assert by_name["chosen: 3"]["x"] == [3] and by_name["chosen: 3"]["y"] == [0.88]
+    assert by_name["all 30 features"]["y"] == [0.85, 0.85] and by_name["majority class"]["y"] == [0.5, 0.5]
+    band = chart.data[0]
+    assert band["y"][0] == 0.75 and band["y"][-1] == 0.65
+    page = render_report(record)
+    assert how_many(record).startswith(
+        "The number of features, 3, was chosen by 5-fold cross-validation among 1, 2, 3, 5"
+    )
+    assert (
+        "the smallest within one standard error of the best ROC AUC, 0.900 ± 0.020 with 5; it reaches 0.880"
+        in page
+    )
+    tiles = re.findall("<dt>(.*?)</dt>", page.partition('class="facts"')[2].partition("</dl>")[0])
+    assert tiles.index("ROC AUC") < tiles.index("Samples") < tiles.index("Solver")
+    assert number_chart(records.cells_record()) is None
+
+
+def test_an_error_is_drawn_as_it_is(curve):
+    record = records.diabetes_record()
+    errors = replace(
+        curve, scoring="mae", means=(-60.0, -55.0, -50.0, -45.0, -46.0), chance=-70.0, all_features=None
+    )
+    chart = number_chart(replace(record, number=errors))
+    assert chart.data[1]["y"] == [60.0, 55.0, 50.0, 45.0, 46.0]
+    assert "mean of the target" in {trace.get("name") for trace in chart.data}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import infused
 from infused.bench.store import VOLATILE
+from infused.bench.tables import standings_table
 from infused.cli import main
 from infused.exceptions import InputError, OperationCancelledError
 
@@ -24,11 +26,13 @@ def lasting(rows):
 
 def test_the_answer(found):
     assert "has the best mean accuracy" in found.verdict
-    assert set(found.table["method"]) == {"anova", "lasso (lambda1=0.1)", "random"}
-    assert found.table["mean"].is_monotonic_decreasing
+    names = found.table["method"].tolist()
+    assert set(names[:3]) == {"anova", "lasso (lambda1=0.1)", "random"}
+    assert names[3:] == ["all features", "majority class"]
+    assert found.table["mean"][:3].is_monotonic_decreasing
     assert found.verdict in repr(found)
     assert found.n_failed == 0
-    assert len(found.rows) == 3 * 3 * 2
+    assert len(found.rows) == 3 * (3 * 2 + 2)
     fragment = found._repr_html_()
     assert "lasso (lambda1=0.1)" in fragment and "<script" not in fragment
 
@@ -79,6 +83,75 @@ def test_frames_and_scoring(found):
     assert "balanced accuracy" in other.verdict
 
 
+@pytest.fixture(scope="module")
+def rare():
+    """4% positives, which 3 of 60 columns tell from the others."""
+    rng = np.random.default_rng(0)
+    positive = np.arange(750) % 25 == 0
+    X = rng.standard_normal((750, 60))
+    X[:, 20:23] += 1.5 * positive[:, None]
+    return X, np.where(positive, "spill", "none")
+
+
+def test_a_rare_class_tells_a_selector_from_random_features(rare):
+    found = infused.compare(rare, methods=["anova"], k=[3], folds=5, repeats=2)
+    assert found.standings.metric == "roc_auc"
+    assert "ROC AUC counts, not accuracy, because 'spill' is rare: 30 of 750" in found.standings.reason
+    assert found.standings.reason in standings_table(found.standings).notes
+    assert found.standings.beaten == ["random"]
+    mean = found.table.set_index("method")["mean"]
+    assert mean["anova"] > 0.85 and mean["random"] < 0.65 and mean["majority class"] == 0.5
+    assert "Dropping features helps" in found.verdict or "costs nothing" in found.verdict
+    assert "The majority class alone reaches 0.500" in found.verdict
+
+
+def test_accuracy_cannot_tell_them_and_names_no_best(rare):
+    found = infused.compare(rare, methods=["anova"], k=[1], folds=2, scoring="accuracy")
+    assert found.standings.tied == ["anova", "random"]
+    assert found.verdict.startswith("All 2 methods have the same mean accuracy, 96.0")
+    assert "has the best" not in found.verdict
+    assert "Nothing here is surely better than no features at all" in found.verdict
+    cells = standings_table(found.standings).cells
+    assert cells["p"][:2].tolist() == ["tied", "tied"]
+    assert found.report().count('class="best"') == 2
+
+
+def test_the_judge_does_not_answer_with_the_majority_always(rare):
+    found = infused.compare(rare, methods=["anova"], k=[3], folds=3, scoring="balanced_accuracy")
+    rows = found.rows[found.rows["method"] == "anova"]
+    assert (rows["balanced_accuracy"] > 0.7).all()
+
+
+def test_references(found):
+    from sklearn.datasets import load_wine
+
+    share = np.bincount(load_wine().target).max() / 178
+    rows = found.rows.groupby("method")
+    assert rows["k"].unique()["all features"].tolist() == [13]
+    assert rows["accuracy"].mean()["majority class"] == pytest.approx(share, abs=0.01)
+    assert rows["accuracy"].mean()["all features"] > 0.95
+
+
+def test_errors_are_negated_inside_and_shown_as_they_are():
+    found = infused.compare("diabetes", methods=["anova"], k=[2, 4], folds=3, scoring="mae")
+    assert (found.rows["mae"] < 0).all()
+    table = found.table.set_index("method")
+    assert table["mean"]["anova"] == pytest.approx(
+        -found.rows.query("method == 'anova'").groupby("k")["mae"].mean().max()
+    )
+    assert table["mean"]["anova"] < table["mean"]["random"] < table["mean"]["mean of the target"]
+    assert (table["standard_error"] > 0).all()
+    assert (table["low"].dropna() < table["high"].dropna()).all()
+    assert table["difference"]["random"] > 0
+    assert "anova has the best mean absolute error, 4" in found.verdict
+
+
+def test_any_scorer_of_scikit_learn():
+    found = infused.compare("wine", methods=["anova"], k=2, folds=2, scoring="f1_weighted")
+    assert found.rows["f1_weighted"].notna().all()
+    assert "best mean f1 weighted, 0." in found.verdict
+
+
 def test_progress_can_cancel():
     from infused._runtime.progress import reporting
 
@@ -95,7 +168,10 @@ def test_progress_can_cancel():
         ({"folds": 1}, "folds=1"),
         ({"methods": ["nothing"]}, "there is no selector 'nothing'"),
         ({"methods": ["lasso:lambda1=-1"]}, "'lambda1' parameter of Lasso"),
-        ({"scoring": "speed"}, "scoring='speed' is not known"),
+        ({"scoring": "speed"}, "scoring='speed' is not known; there are accuracy, balanced_accuracy"),
+        ({"scoring": "r2"}, "scoring='r2' is not for a target of classes"),
+        ({"scoring": "neg_log_loss"}, "scoring='neg_log_loss' cannot be had of the model 'svm'"),
+        ({"scoring": "neg_mean_squared_error"}, "cannot be had"),
         ({"protocol": "none"}, "protocol='none'"),
         ({"timeout": 0}, "timeout=0: give a number of seconds"),
         ({"n_jobs": 0}, "n_jobs=0"),

@@ -15,6 +15,7 @@ EXTRAS = {
     "filelock": "files",
     "jinja2": "report",
     "matplotlib": "plots",
+    "openpyxl": "files",
     "pandas": "files",
     "pyarrow": "files",
     "rich": "cli",

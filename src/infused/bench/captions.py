@@ -6,8 +6,9 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from infused.bench import paper
-from infused.bench.frames import CELL, METRICS, failed_cells
+from infused.bench.frames import CELL, REFERENCES, failed_cells
 from infused.bench.table_formats import DASH
+from infused.record.measures import error_text, measure, number, score_text, shown, signed, unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,15 +19,17 @@ __all__ = [
     "CHOICES",
     "ERRORS",
     "LEAKY",
-    "METRICS",
     "OPTIMISM",
+    "error_text",
     "failure_notes",
     "fold_note",
     "in_order",
+    "measure",
     "number",
     "p_text",
     "protocol_words",
     "score_text",
+    "shown",
     "signed",
     "unit",
     "variant_note",
@@ -42,37 +45,6 @@ CHOICES = (
     "figures are optimistic and p is rather too small."
 )
 ERRORS = "Standard errors are corrected for overlapping training parts (Nadeau and Bengio 2003)."
-
-
-def unit(metric: str) -> tuple[float, str]:
-    """By what a metric is multiplied to be shown, and its sign."""
-    return (1.0, "") if metric == "r2" else (100.0, "%")
-
-
-def number(value: float, metric: str) -> str:
-    """A score as it is shown, without its unit: one decimal of a percentage, three of an R².
-
-    >>> number(0.954, "accuracy"), number(0.5, "r2")
-    ('95.4', '0.500')
-    """
-    factor = unit(metric)[0]
-    digits = 1 if factor > 1 else 3
-    return f"{round(factor * value, digits) + 0.0:.{digits}f}"  # no zero with a minus sign
-
-
-def score_text(mean: float, error: float, metric: str) -> str:
-    """A mean with its standard error, where there is one.
-
-    >>> score_text(0.954, 0.012, "accuracy")
-    '95.4 ± 1.2'
-    """
-    return number(mean, metric) if isnan(error) else f"{number(mean, metric)} ± {number(error, metric)}"
-
-
-def signed(value: float, metric: str) -> str:
-    """A difference of scores with its sign."""
-    text = number(value, metric)
-    return text if text.startswith("-") else f"+{text}"
 
 
 def p_text(p: float) -> str:
@@ -96,9 +68,10 @@ def protocol_words(protocol: str) -> str:
 
 
 def in_order(names: Iterable[str], first: Iterable[str]) -> list[str]:
-    """Names in the order of ``first``, then the others by name, and random last."""
-    places = {name: n for n, name in enumerate(first)}
-    return sorted(names, key=lambda name: (name == "random", places.get(name, len(places)), name))
+    """Names in the order of ``first``, then the others by name, random after them, references last."""
+    last = ("random", *REFERENCES)
+    places = {name: n for n, name in enumerate(first)} | {name: n for n, name in enumerate(last)}
+    return sorted(names, key=lambda name: (name in last, places.get(name, len(places)), name))
 
 
 def fold_note(summary: DataFrame) -> str:

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, get_args
 
 from infused._runtime.messages import check_choice, listed
-from infused._typing import TargetKind
-from infused.bench.plan import ProtocolName
+from infused.bench.plan import REFERENCES, ProtocolName
 from infused.exceptions import InputError, Setting
+from infused.record.measures import MEASURES
 from infused.selectors.method import Method
 
 if TYPE_CHECKING:
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CELL",
-    "METRICS",
-    "SCORINGS",
+    "REFERENCES",
     "failed_cells",
     "labelled",
     "metric_of",
@@ -33,26 +32,18 @@ __all__ = [
     "other_variants",
     "plain_methods",
     "scored",
+    "without_references",
 ]
 
 #: What tells one cell from another, once methods are labelled.
 CELL = ["dataset", "label", "repeat", "fold"]
 
 _NEEDED = ("dataset", "method", "parameters", "protocol", "repeat", "fold", "k", "status", "reason")
-_SETTINGS = {"seed": "seeds", "folds": "numbers of folds", "data": "versions of the data"}
-
-#: What a metric is called in a sentence.
-METRICS = {
-    "accuracy": "accuracy",
-    "balanced_accuracy": "balanced accuracy",
-    "macro_f1": "macro F1",
-    "r2": "R²",
-}
-
-#: The metrics for each kind of target; the first is the default.
-SCORINGS: dict[TargetKind, tuple[str, ...]] = {
-    "classes": ("accuracy", "balanced_accuracy", "macro_f1"),
-    "real": ("r2",),
+_SETTINGS = {
+    "seed": "seeds",
+    "folds": "numbers of folds",
+    "data": "versions of the data",
+    "scoring": "scores that models were tuned for",
 }
 
 
@@ -116,18 +107,25 @@ def _own_words(parameters: object) -> str:
 
 
 def of_methods(rows: DataFrame, methods: Iterable[str]) -> DataFrame:
-    """The rows of these methods, each as a benchmark takes it: an id, with parameters after colons."""
+    """The rows of these methods, each as a benchmark takes it, an id with parameters after colons; and of
+    the references.
+    """
     pairs = list(zip(rows["method"], rows["parameters"], strict=True))
     names = {pair: str(Method(pair[0], json.loads(pair[1]))) for pair in set(pairs)}
     wanted = [str(Method.parse(method)) for method in methods]
     for method in wanted:
-        check_choice("methods", method, sorted(names.values()))
-    return rows[[names[pair] in wanted for pair in pairs]]
+        check_choice("methods", method, sorted(set(names.values()) - set(REFERENCES)))
+    return rows[[names[pair] in (*wanted, *REFERENCES) for pair in pairs]]
 
 
 def plain_methods(rows: DataFrame) -> DataFrame:
     """The rows of methods as they are by default: those that can stand beside published figures."""
     return rows[~_is_variant(rows)]
+
+
+def without_references(rows: DataFrame) -> DataFrame:
+    """The rows of methods alone."""
+    return rows[~rows["method"].isin(REFERENCES)]
 
 
 def other_variants(rows: DataFrame) -> list[str]:
@@ -149,11 +147,15 @@ def only_dataset(rows: DataFrame) -> str:
 
 
 def metric_of(rows: DataFrame, metric: str | None = None) -> str:
-    """The metric to report: the one that was asked for, else accuracy, else R² where the target is real."""
-    measured = [name for name in METRICS if name in rows.columns and rows[name].notna().any()]
+    """The metric to report: the one that was asked for, else what counted, else accuracy, or R²."""
+    counted = list(rows["scoring"].dropna().unique()) if "scoring" in rows.columns else []
+    known = dict.fromkeys([*MEASURES, *counted])
+    measured = [name for name in known if name in rows.columns and rows[name].notna().any()]
     if metric is not None:
-        check_choice("scoring", metric, measured or METRICS)
+        check_choice("scoring", metric, measured or MEASURES)
         return metric
+    if len(counted) == 1:
+        return str(counted[0])
     return "r2" if measured == ["r2"] else "accuracy"
 
 

@@ -10,18 +10,19 @@ import numpy as np
 from sklearn.svm import SVC
 
 from infused._runtime.messages import suggestion
-from infused._typing import Array, Floats, TargetKind
+from infused._typing import Array, Floats, Ints, TargetKind
 from infused.exceptions import InputError, Setting
 from infused.selectors.registry import find_class
 
 __all__ = [
+    "CONSTANT",
     "JUDGES",
+    "LARGEST_WHOLE",
     "Judge",
     "LinearSVM",
     "default_judge",
     "judge_named",
     "scaled",
-    "scores_of",
 ]
 
 
@@ -35,10 +36,13 @@ class Judge:
     tuned: str | None = None
     values: tuple[float | int, ...] = ()
 
-    def model(self, seed: int, tuned: Mapping[str, Any]) -> Any:
-        """A new model; what it draws at random comes from the seed."""
+    def model(self, seed: int, tuned: Mapping[str, Any], *, balanced: bool = False) -> Any:
+        """A new model; what it draws at random comes from the seed. Balanced, it weighs all classes alike."""
         model = find_class(self.where)(**self.fixed, **tuned)
-        return model.set_params(random_state=seed) if "random_state" in model.get_params() else model
+        takes = model.get_params()
+        if balanced and "class_weight" in takes:
+            model.set_params(class_weight="balanced")
+        return model.set_params(random_state=seed) if "random_state" in takes else model
 
     def candidates(self) -> list[dict[str, Any]]:
         """What there is to choose from."""
@@ -58,19 +62,42 @@ class LinearSVM(SVC):  # type: ignore[misc]  # scikit-learn has no types
     support vectors that is five times faster. Votes and ties are counted as libsvm counts them.
     """
 
-    def __init__(self, C: float = 1.0, random_state: int | None = None):
-        super().__init__(kernel="linear", C=C, random_state=random_state)
+    def __init__(
+        self,
+        C: float = 1.0,
+        class_weight: str | Mapping[Any, float] | None = None,
+        random_state: int | None = None,
+    ):
+        super().__init__(kernel="linear", C=C, class_weight=class_weight, random_state=random_state)
 
     def predict(self, X: Floats) -> Array:
         """The class with most votes; of equals, the first."""
-        decisions = X @ self.coef_.T + self.intercept_
+        decisions = self._decisions(X)
         if len(self.classes_) == 2:
             return np.asarray(self.classes_[(decisions[:, 0] > 0).astype(int)])
-        first, second = np.triu_indices(len(self.classes_), k=1)
+        return np.asarray(self.classes_[self._votes(decisions).argmax(axis=1)])
+
+    def decision_function(self, X: Floats) -> Floats:
+        """Of two classes the distance to the plane, of several the votes and, between equals, distances."""
+        decisions = self._decisions(X)
+        if len(self.classes_) == 2:
+            return decisions[:, 0]
+        first, second = self._pairs()
+        sums = decisions @ (np.eye(len(self.classes_))[first] - np.eye(len(self.classes_))[second])
+        # As scikit-learn breaks ties: less than a third of a vote, whatever the distance.
+        return np.asarray(self._votes(decisions) + sums / (3 * (np.abs(sums) + 1)))
+
+    def _decisions(self, X: Floats) -> Floats:
+        return np.asarray(X @ self.coef_.T + self.intercept_)
+
+    def _pairs(self) -> tuple[Ints, Ints]:
+        return np.triu_indices(len(self.classes_), k=1)
+
+    def _votes(self, decisions: Floats) -> Floats:
+        first, second = self._pairs()
         classes = np.eye(len(self.classes_), dtype=np.float32)
         won = (decisions > 0).astype(np.float32)
-        votes = won @ (classes[first] - classes[second]) + classes[second].sum(axis=0)
-        return np.asarray(self.classes_[votes.argmax(axis=1)])
+        return np.asarray(won @ (classes[first] - classes[second]) + classes[second].sum(axis=0))
 
 
 PENALTIES = (0.01, 0.1, 1.0, 10.0)
@@ -94,6 +121,15 @@ JUDGES: dict[TargetKind, dict[str, Judge]] = {
         "random-forest": Judge("sklearn.ensemble:RandomForestRegressor"),
     },
 }
+
+
+#: What needs no features.
+CONSTANT: dict[TargetKind, Judge] = {
+    "classes": Judge("sklearn.dummy:DummyClassifier", {"strategy": "most_frequent"}),
+    "real": Judge("sklearn.dummy:DummyRegressor"),
+}
+
+LARGEST_WHOLE = 2 * 2**30  # bytes that all features may take as a dense array to be judged together
 
 
 def default_judge(kind: TargetKind) -> str:
@@ -128,20 +164,3 @@ def scaled(train: Floats, test: Floats) -> tuple[Floats, Floats]:
 
     scaler = StandardScaler().fit(train)
     return scaler.transform(train), scaler.transform(test)
-
-
-def scores_of(model: Any, X: Floats, y: Array) -> dict[str, float]:
-    """Every score of a fitted model on a test part, by its name."""
-    from sklearn.base import is_regressor
-    from sklearn.metrics import accuracy_score, f1_score, r2_score, recall_score
-
-    predicted = model.predict(X)
-    if is_regressor(model):
-        return {"r2": float(r2_score(y, predicted))}
-    # Balanced accuracy over the classes that the test part has.
-    recall = recall_score(y, predicted, labels=np.unique(y), average="macro", zero_division=0)
-    return {
-        "accuracy": float(accuracy_score(y, predicted)),
-        "balanced_accuracy": float(recall),
-        "macro_f1": float(f1_score(y, predicted, average="macro", zero_division=0)),
-    }

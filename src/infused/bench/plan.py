@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from infused._runtime.messages import check_choice
-from infused._typing import Array
-from infused.bench.models import default_judge, judge_named
+from infused._typing import Array, TargetKind
+from infused.bench.models import LARGEST_WHOLE, default_judge, judge_named
+from infused.bench.scoring import PLAIN, check_scoring, default_scoring
 from infused.exceptions import InputError, Setting
 from infused.selectors.method import Method, canonical_json, prepared
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from infused.data import Dataset
 
 __all__ = [
+    "ALL_FEATURES",
+    "CHANCE",
+    "REFERENCES",
     "SCHEMA",
     "Cell",
     "Experiment",
@@ -36,6 +40,11 @@ SCHEMA = 1
 
 ProtocolName = Literal["nested", "leaky"]
 """What a selection may see: the training part of each fold, or all samples."""
+
+#: What every selection is measured by: no selection at all, and no features at all.
+ALL_FEATURES = "all features"
+CHANCE: dict[TargetKind, str] = {"classes": "majority class", "real": "mean of the target"}
+REFERENCES = (ALL_FEATURES, *CHANCE.values())
 
 #: The largest k of the paper's figures.
 PAPER_KS = {
@@ -87,6 +96,21 @@ class Problem:
         return self.data.name
 
     @cached_property
+    def default_scoring(self) -> tuple[str, str]:
+        """What counts for these data where nothing is asked for, and why; the paper's count accuracy."""
+        if self.name in PAPER_KS:
+            return "accuracy", ""
+        return default_scoring(self.data.y, self.data.kind)
+
+    @property
+    def references(self) -> dict[str, tuple[int, ...]]:
+        """The references that these data can have, and with how many features."""
+        found: dict[str, tuple[int, ...]] = {CHANCE[self.data.kind]: (0,)}
+        if 8 * self.data.n_samples * self.data.n_features <= LARGEST_WHOLE:
+            found[ALL_FEATURES] = (self.data.n_features,)
+        return found
+
+    @cached_property
     def fingerprint(self) -> str:
         """Of the data, and of the groups where there are any."""
         if self.groups is None:
@@ -123,6 +147,8 @@ class Cell:
         Which repetition of the cross-validation, from 0.
     fold : int
         Which fold of it, from 0.
+    scoring : str, default="accuracy"
+        What the model's parameter is tuned for.
 
     See Also
     --------
@@ -150,11 +176,15 @@ class Cell:
     seed: int
     repeat: int
     fold: int
+    scoring: str = "accuracy"
 
     @cached_property
     def key(self) -> str:
         """The name of the cell in a store."""
-        return content_key(asdict(self))
+        content = asdict(self)
+        if self.scoring in PLAIN:
+            del content["scoring"]  # as it was before there was a choice
+        return content_key(content)
 
     @property
     def selector(self) -> Method:
@@ -192,6 +222,10 @@ class Experiment:
         The model that judges; None for a linear SVM, or a ridge regression where the target is real.
     seed : int, default=0
         For everything that is drawn at random.
+    scoring : str or None, default=None
+        What counts, and what models are tuned for; by default what suits each data set.
+    references : bool, default=False
+        Whether to measure all features, and the majority class or the mean of the target, too.
 
     Raises
     ------
@@ -221,6 +255,8 @@ class Experiment:
     protocol: ProtocolName = "nested"
     classifier: str | None = None
     seed: int = 0
+    scoring: str | None = None
+    references: bool = False
 
     def __post_init__(self) -> None:
         if not self.problems or not self.methods:
@@ -235,7 +271,9 @@ class Experiment:
             if check_ks(problem.ks, problem.name, problem.data.n_features) != problem.ks:
                 raise InputError(f"the numbers of features for {problem.name} must increase")
             _check_folds(problem, self.folds)
-            judge_named(self._judge(problem), problem.data.kind)
+            kind, called = problem.data.kind, self._judge(problem)
+            n_classes = len(np.unique(problem.data.y)) if kind == "classes" else 0
+            check_scoring(self.scoring_of(problem), kind, n_classes, judge_named(called, kind), called)
             for method in self.methods:
                 method.check()
                 prepared(_on_grid(method, problem.data), 1, problem.data.kind)
@@ -252,21 +290,43 @@ class Experiment:
             Cell(
                 dataset=problem.name,
                 data=problem.fingerprint,
-                method=method.id,
-                parameters=canonical_json(_on_grid(method, problem.data).parameters),
+                method=method,
+                parameters=parameters,
                 protocol=self.protocol,
                 classifier=self._judge(problem),
-                ks=problem.ks,
+                ks=ks,
                 folds=self.folds,
                 seed=self.seed,
                 repeat=repeat,
                 fold=fold,
+                scoring=self.scoring_of(problem),
             )
             for problem in self.problems
             for repeat in range(self.repeats)
             for fold in range(self.folds)
-            for method in self.methods
+            for method, parameters, ks in self._compared(problem)
         ]
+
+    def scoring_of(self, problem: Problem) -> str:
+        """What counts for a data set.
+
+        Parameters
+        ----------
+        problem : Problem
+            The data set.
+
+        Returns
+        -------
+        str
+            The name of the score.
+        """
+        return self.scoring or problem.default_scoring[0]
+
+    def _compared(self, problem: Problem) -> list[tuple[str, str, tuple[int, ...]]]:
+        """Id, parameters and numbers of features of every method, and of the references."""
+        methods = [(one.id, canonical_json(_on_grid(one, problem.data).parameters)) for one in self.methods]
+        references = problem.references.items() if self.references else ()
+        return [*((*method, problem.ks) for method in methods), *((id, "{}", ks) for id, ks in references)]
 
     def _judge(self, problem: Problem) -> str:
         return self.classifier or default_judge(problem.data.kind)

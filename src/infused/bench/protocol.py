@@ -6,11 +6,15 @@ For one method on one fold, in this order:
    cross-validation of a linear model on the features with the largest F values, as many as the largest k, on
    at most 3,000 samples. It is the same for all methods.
 2. The ranking of features by the method, made once for the largest k. It serves every smaller k, whose
-   features are its first: also where a ranking is made for one number of features (``ranking="recursive"``).
+   features are its first.
 3. The scale of the selected features.
 4. The model's parameter (C of the SVM) by inner 3-fold cross-validation at the largest k, on at most 3,000
    samples; it serves every k.
 5. For every k, a fit on the training part and the scores on the test part.
+
+Choices 1 and 4 are by the score that counts (``scoring``); where that asks as much of a rare class as of a
+frequent one, the models weigh the classes alike. Two references go the same way: all features, which leave
+out the ranking; and the majority class or the mean of the target, which have no features at all.
 
 "nested" shows the training part alone to all five. "leaky" shows all samples to the first two, as published
 tables often do; its scores are too good, the more so the fewer samples there are.
@@ -29,8 +33,9 @@ from typing import Any
 import numpy as np
 
 from infused._typing import Array, Data, Floats, Ints, TargetKind
-from infused.bench.models import Judge, judge_named, scaled, scores_of
-from infused.bench.plan import Cell, Problem
+from infused.bench.models import CONSTANT, Judge, judge_named, scaled
+from infused.bench.plan import ALL_FEATURES, CHANCE, Cell, Problem
+from infused.bench.scoring import PLAIN, Scoring, scores_of, scoring_for
 from infused.bench.store import Row, cell_rows
 from infused.bench.tuning import (
     FOLDS,
@@ -111,7 +116,8 @@ def evaluate(
         train, test = split_of(problem, cell)
         seen = part_seen(problem, cell, train)
         transform = chosen_transform(problem, cell, seen, remember)
-        warm_up(cell.selector, problem.data.kind)
+        if not is_reference(cell):
+            warm_up(cell.selector, problem.data.kind)
     began()
     start = own_seconds()
     found = ranking(problem, cell, seen, transform, remember)
@@ -119,11 +125,13 @@ def evaluate(
     X, X_test = (_values(chosen[rows], transform) for rows in (train, test))
     seed = seed_for(cell.seed, cell.repeat, cell.fold)
     training = Part(X, problem.data.y[train], _of(problem.groups, train), seed)
-    judge = judge_named(cell.classifier, problem.data.kind)
+    judge = judge_of(cell, problem.data.kind)
+    scoring = scoring_for(cell.scoring, problem.data.y, problem.data.kind)
     with _recorded_warnings() as judging:
-        best = tuned_on(judge, training, problem)
-        by_k = scores_by_k(judge, best, training, (X_test, problem.data.y[test]), cell.ks)
-    by_k[cell.ks[-1]]["selected"] = found["features"]
+        best = tuned_on(judge, training, problem, scoring)
+        by_k = scores_by_k(judge, best, training, (X_test, problem.data.y[test]), cell.ks, scoring)
+    if not is_reference(cell):
+        by_k[cell.ks[-1]]["selected"] = found["features"]
     shared = {
         "status": "ok",
         "reason": "",
@@ -157,10 +165,26 @@ def part_seen(problem: Problem, cell: Cell, train: Ints) -> Part:
 def chosen_transform(problem: Problem, cell: Cell, seen: Part, remember: Remember) -> str:
     """The transform of a fold, or of all samples, for any method."""
 
-    def choose() -> str:
-        return choose_transform(seen.X, seen.y, problem.data.kind, cell.ks[-1], seen.seed).value
+    k, kind = problem.ks[-1], problem.data.kind
+    scoring = scoring_for(cell.scoring, problem.data.y, kind)
 
-    return str(remember({"what": "transform", "k": cell.ks[-1], **_where(cell)}, choose))
+    def choose() -> str:
+        return choose_transform(seen.X, seen.y, kind, k, seen.seed, scoring).value
+
+    counts = {} if cell.scoring in PLAIN else {"scoring": cell.scoring}
+    return str(remember({"what": "transform", "k": k, **counts, **_where(cell)}, choose))
+
+
+def is_reference(cell: Cell) -> bool:
+    """Whether nothing is selected."""
+    return cell.method == ALL_FEATURES or cell.method in CHANCE.values()
+
+
+def judge_of(cell: Cell, kind: TargetKind) -> Judge:
+    """The model that judges; without features, the one that gives the same answer always."""
+    if cell.method in CHANCE.values():
+        return CONSTANT[kind]
+    return judge_named(cell.classifier, kind)
 
 
 @cache
@@ -183,6 +207,8 @@ def ranking(problem: Problem, cell: Cell, seen: Part, transform: str, remember: 
     Of all samples there is one selection for all folds.
     """
     kind = problem.data.kind
+    if is_reference(cell):
+        return {"features": list(range(cell.ks[-1])), "seconds": None, "warnings": []}
 
     def select() -> dict[str, Any]:
         X = transformed(seen.X, transform)
@@ -205,28 +231,33 @@ def own_seconds() -> float:
     return process_time() + saved_seconds()
 
 
-def tuned_on(judge: Judge, part: Part, problem: Problem) -> dict[str, Any]:
+def tuned_on(judge: Judge, part: Part, problem: Problem, scoring: Scoring) -> dict[str, Any]:
     """The model's parameter, by inner cross-validation that keeps groups whole."""
     if judge.tuned is None:
         return {}
     kind = problem.data.kind
     few = enough_samples(part.y, kind, part.seed)
     X, y, groups = part.X[few], part.y[few], _of(part.groups, few)
-    return tuned(judge, X, y, folds_of(y, kind, FOLDS, part.seed, groups), part.seed)
+    return tuned(judge, X, y, folds_of(y, kind, FOLDS, part.seed, groups), part.seed, scoring)
 
 
 def scores_by_k(
-    judge: Judge, best: dict[str, Any], train: Part, test: tuple[Floats, Array], ks: tuple[int, ...]
+    judge: Judge,
+    best: dict[str, Any],
+    train: Part,
+    test: tuple[Floats, Array],
+    ks: tuple[int, ...],
+    scoring: Scoring,
 ) -> dict[int, Row]:
     """Scores on the test part, and the seconds of the fit, for every k."""
-    fitted, unseen = scaled(train.X, test[0])
+    fitted, unseen = scaled(train.X, test[0]) if train.X.shape[1] else (train.X, test[0])
     by_k = {}
     for k in ks:
-        model = judge.model(train.seed, best)
+        model = judge.model(train.seed, best, balanced=scoring.balanced)
         start = process_time()
         model.fit(fitted[:, :k], train.y)
         seconds = process_time() - start
-        by_k[k] = {**scores_of(model, unseen[:, :k], test[1]), "fit_seconds": seconds}
+        by_k[k] = {**scores_of(model, unseen[:, :k], test[1], scoring), "fit_seconds": seconds}
     return by_k
 
 

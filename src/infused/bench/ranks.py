@@ -11,7 +11,7 @@ import numpy as np
 from infused._typing import Floats
 from infused.bench import paper
 from infused.bench.captions import in_order
-from infused.bench.frames import metric_of, of_protocol, plain_methods
+from infused.bench.frames import metric_of, of_protocol, plain_methods, without_references
 from infused.bench.plan import ProtocolName
 from infused.bench.statistics import best_scores, score_summary
 from infused.exceptions import InputError
@@ -218,7 +218,7 @@ def rank_comparison(
     """
     import pandas as pd
 
-    mine = plain_methods(of_protocol(rows, protocol))
+    mine = without_references(plain_methods(of_protocol(rows, protocol)))
     if methods is not None:
         mine = mine[mine["method"].isin(methods)]
     if mine.empty:

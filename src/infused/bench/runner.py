@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING
 
-from infused.bench.plan import Cell, Experiment
+from infused.bench.plan import REFERENCES, Cell, Experiment
 from infused.bench.store import Store, StoreError
 from infused.bench.workers import Finished, Limits, evaluate_all, evaluate_here
 from infused.exceptions import InputError, Setting
@@ -44,11 +44,10 @@ class Progress:
     Examples
     --------
     >>> import infused
-    >>> def watch(progress):
-    ...     print(progress.done, "of", progress.total)
-    >>> found = infused.compare("wine", methods=["random"], k=2, folds=2, watch=watch)
-    1 of 2
-    2 of 2
+    >>> seen = []
+    >>> found = infused.compare("wine", methods=["random"], k=2, folds=2, watch=seen.append)
+    >>> seen[0].done, seen[-1].done, seen[-1].total
+    (1, 6, 6)
     """
 
     finished: Finished
@@ -263,12 +262,15 @@ def place_of(cell: Cell) -> Place:
 def check_same_design(rows: DataFrame, experiment: Experiment, store: Store) -> None:
     """Refuse to mix results that cannot be averaged: other data, folds, seeds or numbers of features."""
     for problem in experiment.problems:
-        earlier = rows[(rows["dataset"] == problem.name) & (rows["protocol"] == experiment.protocol)]
+        mine = (rows["dataset"] == problem.name) & (rows["protocol"] == experiment.protocol)
+        earlier = rows[mine & ~rows["method"].isin(REFERENCES)]  # which have numbers of features of their own
         if earlier.empty:
             continue
         one = earlier[earlier["cell"] == earlier["cell"].iloc[0]]
         there = {"folds": int(one["folds"].iloc[0]), "seed": int(one["seed"].iloc[0]), "k": _listed(one["k"])}
+        there["scoring"] = str(one["scoring"].iloc[0])
         wanted = {"folds": experiment.folds, "seed": experiment.seed, "k": _listed(problem.ks)}
+        wanted["scoring"] = experiment.scoring_of(problem)
         other: list[str | Setting] = [
             Setting(name, value) for name, value in there.items() if value != wanted[name]
         ]

@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from infused.bench.frames import failed_cells, metric_of, of_protocol, only_dataset
-from infused.bench.paired import ALPHA, against_best
-from infused.bench.plan import ProtocolName
-from infused.bench.statistics import score_summary, stability_at
+from infused.bench.frames import (
+    REFERENCES,
+    failed_cells,
+    metric_of,
+    of_protocol,
+    only_dataset,
+    scored,
+    without_references,
+)
+from infused.bench.paired import ALPHA, against_best, paired_test
+from infused.bench.plan import ALL_FEATURES, ProtocolName
+from infused.bench.statistics import best_scores, score_summary, stability_at
 from infused.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -39,6 +47,11 @@ class Standings:
         From :func:`infused.bench.statistics.score_summary`.
     rows : DataFrame
         Labelled, as they came.
+    references : DataFrame
+        What all features, and the majority class or the mean of the target, reach; columns label, method,
+        mean, error, k, n_folds, difference (to the best method), low, high, p_value, failed.
+    reason : str, default=""
+        Why this metric counts, where nobody asked for it.
 
     See Also
     --------
@@ -59,6 +72,15 @@ class Standings:
     methods: DataFrame
     curves: DataFrame
     rows: DataFrame
+    references: DataFrame
+    reason: str = ""
+
+    @property
+    def tied(self) -> list[str]:
+        """The methods with the best mean: one, unless means are the same."""
+        means = self.methods["mean"]
+        # Equal shares of right answers may differ in their last digit.
+        return [str(one) for one in self.methods.loc[means > means.max() - 1e-12, "label"]]
 
     @property
     def beaten(self) -> list[str]:
@@ -67,13 +89,13 @@ class Standings:
 
     @property
     def undecided(self) -> list[str]:
-        """Methods that these folds cannot tell from the best."""
-        others = self.methods.iloc[1:]
+        """Methods that these folds cannot tell from the best; not those with the same mean."""
+        others = self.methods[~self.methods["label"].isin(self.tied)]
         return [str(one) for one in others.loc[others["mean"].notna() & ~(others["p_holm"] < ALPHA), "label"]]
 
 
 def compare_methods(
-    rows: DataFrame, *, protocol: ProtocolName | None = None, metric: str | None = None
+    rows: DataFrame, *, protocol: ProtocolName | None = None, metric: str | None = None, reason: str = ""
 ) -> Standings:
     """Every method at its best k on one data set, set against the best of them.
 
@@ -84,7 +106,9 @@ def compare_methods(
     protocol : {"nested", "leaky"}, default=None
         Needed where the rows hold both.
     metric : str, default=None
-        By default accuracy, or R² for a real target.
+        By default the one that counted when the rows were made.
+    reason : str, default=""
+        Why that one, where nobody asked for it.
 
     Returns
     -------
@@ -105,18 +129,42 @@ def compare_methods(
     --------
     >>> import infused
     >>> rows = infused.compare("wine", methods=["anova"], k=2, folds=2).rows
-    >>> infused.bench.compare_methods(rows, metric="macro_f1").methods["label"].tolist()
+    >>> infused.bench.compare_methods(rows, metric="f1").methods["label"].tolist()
     ['anova', 'random']
     """
-    mine = of_protocol(rows, protocol)
-    dataset = only_dataset(mine)
+    every = of_protocol(rows, protocol)
+    dataset = only_dataset(every)
+    mine = without_references(every)
     if not (mine["status"] == "ok").any():
         raise InputError(f"there is nothing to compare: no method finished a fold of {dataset}")
-    metric = metric_of(mine, metric)
+    metric = metric_of(every, metric)
     found = cast(ProtocolName, str(mine["protocol"].iloc[0]))
     methods = _with_failed(against_best(mine, metric), mine)
     methods = methods.join(_stabilities(mine, methods, found)).join(_seconds(mine), on="label")
-    return Standings(dataset, found, metric, methods, score_summary(mine, metric), mine)
+    references = _references(every, methods.iloc[0], metric)
+    return Standings(dataset, found, metric, methods, score_summary(mine, metric), every, references, reason)
+
+
+def _references(rows: DataFrame, best: Series, metric: str) -> DataFrame:
+    """All features first, then the majority class or the mean, each against the best method."""
+    import pandas as pd
+
+    mine = rows[rows["method"].isin(REFERENCES)]
+    found = _with_failed(best_scores(score_summary(mine, metric)), mine)
+    found = found.iloc[np.argsort(found["method"] != ALL_FEATURES, kind="stable")]
+    results = scored(rows, metric)
+    tests = [
+        None
+        if np.isnan(k)
+        else paired_test(results, (label, int(k)), (best["label"], int(best["k"])), metric)
+        for label, k in zip(found["label"], found["k"], strict=True)
+    ]
+    figures = [
+        [np.nan if test is None else getattr(test, name) for name in ("difference", "low", "high", "p_value")]
+        for test in tests
+    ]
+    columns = ["difference", "low", "high", "p_value"]
+    return found.join(pd.DataFrame(figures, columns=columns, index=found.index)).reset_index(drop=True)
 
 
 def _with_failed(best: DataFrame, rows: DataFrame) -> DataFrame:

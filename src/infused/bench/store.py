@@ -67,8 +67,10 @@ COLUMNS = {
     "reason": "string",
     "accuracy": "float64",
     "balanced_accuracy": "float64",
-    "macro_f1": "float64",
+    "f1": "float64",
     "r2": "float64",
+    "scoring": "string",
+    "score": "float64",
     "transform": "string",
     "C": "float64",
     "tuned": "string",
@@ -86,6 +88,9 @@ COLUMNS = {
     "python_version": "string",
     "machine": "string",
 }
+
+#: What columns were called in files that were written earlier.
+EARLIER = {"macro_f1": "f1"}
 
 #: The order of rows in a table; nothing else decides it.
 ORDER = ("dataset", "protocol", "classifier", "method", "parameters", "repeat", "fold", "k", "cell")
@@ -194,10 +199,17 @@ class Store:
         Returns
         -------
         DataFrame
-            One row per k of a cell; ``selected`` holds arrays, on the row of the largest k.
+            One row per k of a cell; ``selected`` holds arrays, on the row of the largest k. The score that
+            counted has a column of its own name.
         """
         extra("pandas")
-        return self.table().to_pandas()
+        rows = self.table().to_pandas()
+        usual = rows["r2"].notna().map({True: "r2", False: "accuracy"})
+        rows["scoring"] = rows["scoring"].fillna(usual)
+        for name in rows["scoring"].unique():
+            if name not in rows.columns:
+                rows[name] = rows["score"].where(rows["scoring"] == name)
+        return rows
 
     def compact(self) -> int:
         """Put all cells into results.parquet, which is small enough to commit.
@@ -276,6 +288,7 @@ def cell_rows(cell: Cell, shared: Row, by_k: dict[int, Row]) -> list[Row]:
         "seed": cell.seed,
         "repeat": cell.repeat,
         "fold": cell.fold,
+        "scoring": cell.scoring,
         **_environment(),
     }
     empty = dict.fromkeys(COLUMNS)
@@ -336,4 +349,6 @@ def _read(path: Path) -> pa.Table | None:
         raise StoreError(
             f"{str(path)!r} has schema {int(written)}, but this infused reads {SCHEMA}: use another store"
         )
-    return table
+    table = table.rename_columns([EARLIER.get(name, name) for name in table.column_names])
+    # Columns that came later are empty.
+    return pa.concat_tables([arrow_schema().empty_table(), table], promote_options="default")

@@ -15,18 +15,19 @@ from infused.bench import paper
 from infused.bench.captions import (
     CHOICES,
     ERRORS,
-    METRICS,
     OPTIMISM,
     failure_notes,
     fold_note,
     in_order,
+    measure,
     p_text,
     protocol_words,
     score_text,
+    shown,
     unit,
     variant_note,
 )
-from infused.bench.frames import failed_cells, metric_of, of_protocol, other_variants
+from infused.bench.frames import REFERENCES, failed_cells, metric_of, of_protocol, other_variants
 from infused.bench.plan import ProtocolName
 from infused.bench.ranks import rank_comparison
 from infused.bench.standings import Standings
@@ -40,6 +41,7 @@ __all__ = [
     "BestScores",
     "accuracy_table",
     "accuracy_tables",
+    "metric_title",
     "rank_table",
     "standings_table",
 ]
@@ -79,15 +81,15 @@ class BestScores:
 
     def record(self, label: str, dataset: str) -> dict[str, Any]:
         """The numbers of one cell, in the unit that the table shows."""
-        one, (factor, sign) = self.get(label, dataset), unit(self.metric)
+        one = self.get(label, dataset)
         return {
             "dataset": dataset,
             "method": label,
             "protocol": self.protocol,
             "metric": self.metric,
-            "unit": sign,
-            "mean": None if one is None else factor * one["mean"],
-            "standard_error": None if one is None else factor * one["error"],
+            "unit": unit(self.metric)[1],
+            "mean": None if one is None else shown(one["mean"], self.metric),
+            "standard_error": None if one is None else abs(shown(one["error"], self.metric)),
             "k": None if one is None else one["k"],
             "smallest_k": None if one is None else one["smallest_k"],
             "folds": 0 if one is None else one["n_folds"],
@@ -95,8 +97,9 @@ class BestScores:
         }
 
     def winners(self, labels: Sequence[str], dataset: str) -> list[str]:
-        """Those with the best mean on a data set."""
-        means = {label: one["mean"] for label in labels if (one := self.get(label, dataset))}
+        """Those with the best mean on a data set; no reference."""
+        own = [label for label in labels if label not in REFERENCES]
+        means = {label: one["mean"] for label in own if (one := self.get(label, dataset))}
         # Equal shares of right answers may differ in their last digit.
         return [label for label, mean in means.items() if mean > max(means.values()) - 1e-12]
 
@@ -130,7 +133,7 @@ def accuracy_table(rows: DataFrame, *, protocol: ProtocolName = "nested", metric
     cells = {"Method": labels} | {name: [best.text(label, name) for label in labels] for name in datasets}
     strong = {(labels.index(one), name) for name in datasets for one in best.winners(labels, name)}
     sign = unit(best.metric)[1]
-    what = f"{METRICS[best.metric]}{f' ({sign})' if sign else ''}"
+    what = f"{measure(best.metric).words}{f' ({sign})' if sign else ''}"
     return Table(
         caption=f"Best mean {what} ± standard error over k, with its k in brackets. "
         f"{protocol_words(protocol)} {OPTIMISM}. {ERRORS}",
@@ -165,29 +168,49 @@ def standings_table(standings: Standings) -> Table:
     """
     import pandas as pd
 
-    found, metric = standings.methods, standings.metric
-    factor, sign = unit(metric)
-    name = METRICS[metric]
-    title = f"{name[0].upper()}{name[1:]}{f' ({sign})' if sign else ''}"
-    lines = [_standings_line(one, metric, title) for one in found.to_dict("records")]
-    if len(lines):
-        lines[0]["p"] = "best"
-    numbers = found.assign(
-        protocol=standings.protocol,
-        metric=metric,
-        unit=sign,
-        **{column: factor * found[column] for column in ("mean", "error", "difference", "low", "high")},
+    metric, tied = standings.metric, standings.tied
+    found = pd.concat([standings.methods, standings.references], ignore_index=True)
+    found = found.reindex(columns=list(dict.fromkeys([*standings.methods, *standings.references])))
+    lines = [_standings_line(one, metric, metric_title(metric)) for one in found.to_dict("records")]
+    for line in lines[: len(tied)]:
+        line["p"] = "best" if len(tied) == 1 else "tied"
+    numbers = _as_shown(found, metric).assign(
+        protocol=standings.protocol, metric=metric, unit=unit(metric)[1]
     )
     columns = [*_CSV, "protocol", "metric", "unit"]
     return Table(
         caption=f"Methods on {standings.dataset}, each with the k of its best mean ± standard error. "
         "Enough: the smallest k within one standard error of that. Stability (Nogueira et al. 2018): 1 if "
         "every fold selects the same features, 0 if no more alike than at random. p: paired corrected "
-        f"t-test against the best, after Holm. {protocol_words(standings.protocol)} {CHOICES} {ERRORS}",
+        "t-test against the best, after Holm (not for references). "
+        f"{protocol_words(standings.protocol)} {CHOICES} {ERRORS}",
         cells=pd.DataFrame(lines),
         data=numbers[columns].rename(columns={"label": "method", "error": "standard_error"}),
-        notes=(fold_note(standings.curves), *failure_notes(standings.rows)),
-        strong=frozenset({(0, "Method")}),
+        notes=(
+            *([standings.reason] if standings.reason else []),
+            fold_note(standings.curves),
+            *failure_notes(standings.rows),
+        ),
+        strong=frozenset((n, "Method") for n in range(len(tied))),
+    )
+
+
+def metric_title(metric: str) -> str:
+    """What a metric is called above a column or beside an axis."""
+    name, sign = measure(metric).words, unit(metric)[1]
+    return f"{name[0].upper()}{name[1:]}{f' ({sign})' if sign else ''}"
+
+
+def _as_shown(found: DataFrame, metric: str) -> DataFrame:
+    """The figures in the unit in which people know them; an interval of errors is turned round."""
+    factor = unit(metric)[0]
+    low, high = ("low", "high") if factor > 0 else ("high", "low")
+    return found.assign(
+        mean=factor * found["mean"],
+        error=abs(factor) * found["error"],
+        difference=factor * found["difference"],
+        low=factor * found[low],
+        high=factor * found[high],
     )
 
 
@@ -198,15 +221,15 @@ _CSV = (
 
 
 def _standings_line(one: dict[str, Any], metric: str, title: str) -> dict[str, str]:
-    there = not np.isnan(one["mean"])
+    there, reference = not np.isnan(one["mean"]), one["label"] in REFERENCES
     return {
         "Method": f"{one['label']}{'†' if one['failed'] else ''}",
         title: score_text(one["mean"], one["error"], metric) if there else DASH,
         "k": f"{one['k']:.0f}" if there else DASH,
-        "Enough": f"{one['smallest_k']:.0f}" if there else DASH,
+        "Enough": f"{one['smallest_k']:.0f}" if there and not reference else DASH,
         "Stability": DASH if np.isnan(one["stability"]) else f"{round(one['stability'], 2) + 0.0:.2f}",
         "Seconds": DASH if np.isnan(one["select_seconds"]) else f"{one['select_seconds']:.2g}",
-        "p": p_text(one["p_holm"]),
+        "p": p_text(one["p_value" if reference else "p_holm"]),
     }
 
 

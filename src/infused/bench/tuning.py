@@ -13,9 +13,12 @@ from scipy import sparse
 from infused._runtime.messages import check_choice
 from infused._runtime.progress import Stage
 from infused._typing import Array, Data, Floats, Ints, TargetKind
-from infused.bench.models import Judge, default_judge, judge_named, scaled
+from infused.bench.models import CONSTANT, LARGEST_WHOLE, Judge, default_judge, judge_named, scaled
+from infused.bench.scoring import Scoring
 from infused.exceptions import InputError, Setting
 from infused.record.explained import explained_variance
+from infused.record.measures import measure, number
+from infused.record.schema import NumberCurve
 
 __all__ = [
     "TRANSFORMS",
@@ -37,14 +40,14 @@ TRANSFORMS: dict[str, Callable[[Any], Any]] = {"none": lambda X: X, "sqrt": np.s
 MOST_SAMPLES = 3000  # a choice gains nothing from more
 FEWEST_SAMPLES = 10
 FOLDS, NUMBER_FOLDS = 3, 5
-FEW_FEATURES, STEP, MOST_FEATURES = 30, 10, 200
+FEW_FEATURES, STEP, MOST_FEATURES = 20, 10, 200
+SMALL_NUMBERS = (1, 2, 3, 5, 7, 10, 15)
 
 #: Quick enough to be fitted for every number of features.
 FAST: dict[TargetKind, Judge] = {
     "classes": Judge("sklearn.svm:LinearSVC", {"dual": "auto"}),
     "real": Judge("sklearn.linear_model:Ridge"),
 }
-MEASURES: dict[TargetKind, str] = {"classes": "accuracy", "real": "R squared"}
 
 #: Positions of the training and of the test samples.
 Split = tuple[Ints, Ints]
@@ -119,7 +122,7 @@ def transformed(X: Data, name: str, feature_names: Sequence[str] = ()) -> Data:
     return X
 
 
-def choose_transform(X: Data, y: Array, kind: TargetKind, k: int, seed: int) -> Choice[str]:
+def choose_transform(X: Data, y: Array, kind: TargetKind, k: int, seed: int, scoring: Scoring) -> Choice[str]:
     """The transform under which a linear model predicts best, by 3-fold cross-validation.
 
     The model sees the k features that the target explains best, on the training part, and its penalty is the
@@ -139,78 +142,90 @@ def choose_transform(X: Data, y: Array, kind: TargetKind, k: int, seed: int) -> 
             for train, test in folds:
                 best = _most_explained(values[train], y[train], kind, k)
                 parts = dense(values[train][:, best]), dense(values[test][:, best])
-                reached += _scores(judge, parts, (y[train], y[test]), seed) / len(folds)
+                reached += _scores(judge, parts, (y[train], y[test]), seed, scoring) / len(folds)
                 stage.advance()
             scores[name] = float(reached.max())
     chosen = max(scores, key=lambda name: scores[name])
-    figures = ", ".join(f"{name} {score:.3f}" for name, score in scores.items())
+    figures = ", ".join(f"{name} {number(score, scoring.name)}" for name, score in scores.items())
     return Choice(
         chosen,
         f"{chosen!r} was chosen as the transform by {len(folds)}-fold cross-validation "
-        f"({MEASURES[kind]}: {figures})",
+        f"({measure(scoring.name).words}: {figures})",
     )
 
 
-def choose_number(make: Callable[[int], Any], X: Data, y: Array, kind: TargetKind, seed: int) -> Choice[int]:
+def choose_number(
+    make: Callable[[int], Any], X: Data, y: Array, kind: TargetKind, seed: int, scoring: Scoring
+) -> NumberCurve:
     """The smallest k that predicts within one standard error of the best, by 5-fold cross-validation.
 
     In each fold, ``make(k)`` gives a selector that ranks the features once, on the training part; a linear
-    model on the first 10, 20, ... of them is scored on the test part.
+    model on the first 1, 2, 3, 5, ... of them is scored on the test part.
     """
     X, y, folds = _to_choose_on(X, y, kind, NUMBER_FOLDS, seed)
     grid = numbers_to_try(X.shape[1])
     stage = Stage(None, "choosing the number of features", 2 * len(folds) * len(grid))
-    scores = np.empty((len(folds), len(grid)))
+    scores, chance, whole = np.empty((len(folds), len(grid))), [], []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what matters is said of the fit on all data
         for row, (train, test) in zip(scores, folds, strict=True):
-            selector = make(int(grid[-1]))
-            if getattr(selector, "ranking", None) == "recursive":
-                # Such a ranking is made for one k: all the way down, it is good for every k on the way.
-                selector = make(1)
-            order = order_of_features(selector, X[train], y[train], kind)[: grid[-1]]
+            ys = y[train], y[test]
+            order = order_of_features(make(int(grid[-1])), X[train], ys[0], kind)[: grid[-1]]
             stage.advance(len(grid))  # a ranking takes about as long as the scores
-            fitted, unseen = scaled(dense(X[train][:, order]), dense(X[test][:, order]))
+            parts = scaled(dense(X[train][:, order]), dense(X[test][:, order]))
             for n, k in enumerate(grid):
-                model = FAST[kind].model(0, {}).fit(fitted[:, :k], y[train])
-                row[n] = model.score(unseen[:, :k], y[test])
+                row[n] = _score(FAST[kind], parts[0][:, :k], parts[1][:, :k], ys, scoring)
                 stage.advance()
-    mean = scores.mean(axis=0)
+            chance.append(_score(CONSTANT[kind], parts[0], parts[1], ys, scoring))
+            if 8 * X.shape[0] * X.shape[1] <= LARGEST_WHOLE:
+                whole.append(_score(FAST[kind], *scaled(dense(X[train]), dense(X[test])), ys, scoring))
+    mean = np.nanmean(scores, axis=0)
+    errors = np.nanstd(scores, axis=0, ddof=1) / np.sqrt(len(folds))
     best = int(mean.argmax())
-    error = float(scores[:, best].std(ddof=1) / np.sqrt(len(folds)))
-    chosen = int(np.argmax(mean >= mean[best] - error))
-    return Choice(
-        int(grid[chosen]),
-        f"the number of features, {grid[chosen]}, was chosen by {len(folds)}-fold cross-validation: the "
-        f"smallest within one standard error ({error:.3f}) of the best {MEASURES[kind]}, {mean[best]:.3f} "
-        f"with {grid[best]}; {grid[chosen]} reach {mean[chosen]:.3f}",
+    return NumberCurve(
+        scoring=scoring.name,
+        n_folds=len(folds),
+        ks=tuple(grid.tolist()),
+        means=tuple(mean.tolist()),
+        errors=tuple(errors.tolist()),
+        chance=float(np.nanmean(chance)),
+        all_features=float(np.nanmean(whole)) if whole else None,
+        best=int(grid[best]),
+        chosen=int(grid[int(np.argmax(mean >= mean[best] - errors[best]))]),
     )
 
 
-def tuned(judge: Judge, X: Floats, y: Array, splits: list[Split], seed: int) -> dict[str, Any]:
+def _score(judge: Judge, fitted: Floats, unseen: Floats, ys: tuple[Array, Array], scoring: Scoring) -> float:
+    """What one model reaches on the test part."""
+    model = judge.model(0, {}, balanced=scoring.balanced)
+    return scoring.of(model.fit(fitted, ys[0]), unseen, ys[1])
+
+
+def tuned(
+    judge: Judge, X: Floats, y: Array, splits: list[Split], seed: int, scoring: Scoring
+) -> dict[str, Any]:
     """The model's parameter with the best mean score over the splits, each scaled by its training part.
 
     Of equals the first: the strongest penalty.
     """
     scores = np.zeros(len(judge.candidates()))
     for train, test in splits:
-        scores += _scores(judge, (X[train], X[test]), (y[train], y[test]), seed) / len(splits)
+        scores += _scores(judge, (X[train], X[test]), (y[train], y[test]), seed, scoring) / len(splits)
     return judge.candidates()[int(np.argmax(scores))]
 
 
 def numbers_to_try(n_features: int) -> Ints:
-    """1, 2, ... of few features, else 10, 20, ... up to 200."""
+    """Every number of few features, else 1, 2, 3, 5, 7, 10, 15, 20, 30, ... up to 200."""
     if n_features <= FEW_FEATURES:
         return np.arange(1, n_features + 1)
     most = min(n_features, MOST_FEATURES)
-    return np.unique([*range(STEP, most, STEP), most])
+    return np.unique([*SMALL_NUMBERS, *range(2 * STEP, most, STEP), most])
 
 
 def order_of_features(selector: Any, X: Data, y: Array, kind: TargetKind, ks: Sequence[int] = ()) -> Ints:
     """All features, the best first, by a selector that is fitted here; ``ks`` are numbers that it must tell.
 
-    A ranking that is made for one number of features, as ``ranking="recursive"`` makes it, serves every
-    smaller one: its features are the first of that ranking, not those of a run of their own.
+    One ranking serves every number of features: the best k are its first k.
     """
     name = type(selector).__name__
     if kind == "real" and not _knows_target(selector) and (y == np.round(y)).all():
@@ -253,11 +268,13 @@ def _to_choose_on(
     return X, y, folds_of(y, kind, n_folds, seed)
 
 
-def _scores(judge: Judge, parts: tuple[Floats, Floats], ys: tuple[Array, Array], seed: int) -> Floats:
-    """What each candidate for the model's parameter reaches on the test part: accuracy or R squared."""
+def _scores(
+    judge: Judge, parts: tuple[Floats, Floats], ys: tuple[Array, Array], seed: int, scoring: Scoring
+) -> Floats:
+    """What each candidate for the model's parameter reaches on the test part; nothing where that is empty."""
     fitted, unseen = scaled(*parts)
-    models = (judge.model(seed, candidate) for candidate in judge.candidates())
-    return np.array([model.fit(fitted, ys[0]).score(unseen, ys[1]) for model in models])
+    models = [judge.model(seed, one, balanced=scoring.balanced) for one in judge.candidates()]
+    return np.nan_to_num([scoring.of(model.fit(fitted, ys[0]), unseen, ys[1]) for model in models])
 
 
 def _most_explained(X: Data, y: Array, kind: TargetKind, k: int) -> Ints:

@@ -26,7 +26,6 @@ __all__ = ["app", "benchmarks", "run"]
 app = typer.Typer(
     name="infused",
     rich_markup_mode="rich",
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
     epilog=examples(

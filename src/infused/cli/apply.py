@@ -57,3 +57,5 @@ def apply(
     if not quiet:
         size = f"{reduced.shape[0]:,} rows x {reduced.shape[1]:,} features"
         terminal.results().print(Text(f"{size} in {output}"), soft_wrap=True)
+        again = o.typed("infused", "rerun", record)
+        terminal.next_commands(terminal.results(), ("Make the selection again", again))

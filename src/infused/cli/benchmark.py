@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
     from rich.console import Console
 
-    from infused.bench import Problem
+    from infused.bench import Experiment, Problem
     from infused.selectors.method import Method
 
 __all__ = [
@@ -49,8 +49,10 @@ StoreFolder = Annotated[
 STORE = Path("results")
 
 
+@o.reads_data
 def benchmark(
     context: typer.Context,
+    treatment: dict[str, Any],
     datasets: Annotated[
         str | None,
         typer.Option(
@@ -79,8 +81,8 @@ def benchmark(
     folds: Annotated[int, typer.Option("--folds", metavar="N", help="Of each repeat.")] = 10,
     protocol: o.ProtocolOption = "nested",
     classifier: o.CLASSIFIER = None,
+    scoring: o.Scoring = None,
     seed: o.Seed = 0,
-    target: o.Target = None,
     store: StoreFolder = STORE,
     jobs: o.Processes = -1,
     timeout: o.Timeout = None,
@@ -110,7 +112,7 @@ def benchmark(
     place, limit = Store(store), _bytes(memory)
     experiment = Experiment(
         problems=tuple(
-            _problems(o.parse_names("--datasets", datasets), o.parse_numbers("-k", features), target)
+            _problems(o.parse_names("--datasets", datasets), o.parse_numbers("-k", features), treatment)
         ),
         methods=tuple(chosen_methods(o.parse_names("--methods", methods), ablate)),
         repeats=repeats,
@@ -118,8 +120,11 @@ def benchmark(
         protocol=protocol,  # type: ignore[arg-type]  # an experiment checks it
         classifier=classifier,
         seed=seed,
+        scoring=scoring,
+        references=True,
     )
     with Watch(quiet) as watch:
+        watch.notes(_reasons(experiment))
         outcome = run_experiment(
             experiment, place, jobs=jobs, timeout=timeout, memory=limit, retry=retry, report=watch.cell
         )
@@ -127,8 +132,22 @@ def benchmark(
     _show(rows[rows["cell"].isin([cell.key for cell in experiment.cells()])], quiet)
     if not quiet:
         terminal.results().print(f"Results are in {place.folder}", soft_wrap=True)
+        where = ("--store", place.folder)
+        terminal.next_commands(
+            terminal.results(),
+            ("Tables with standard errors and ranks", o.typed("infused", "benchmark", "table", *where)),
+            ("Pictures", o.typed("infused", "benchmark", "figures", *where)),
+        )
     if outcome.failed:
         raise typer.Exit(OUR_FAULT)
+
+
+def _reasons(experiment: Experiment) -> list[str]:
+    """Why something else than accuracy counts, where nobody asked for it."""
+    if experiment.scoring is not None:
+        return []
+    told = [(problem.name, problem.default_scoring[1]) for problem in experiment.problems]
+    return [f"{name}: {why}" for name, why in told if why]
 
 
 def compact(store: StoreFolder = STORE, quiet: o.Quiet = False) -> None:
@@ -142,8 +161,9 @@ def compact(store: StoreFolder = STORE, quiet: o.Quiet = False) -> None:
 
 
 def _problems(
-    sources: Sequence[str] | None, ks: Sequence[int] | None, target: str | None
+    sources: Sequence[str] | None, ks: Sequence[int] | None, treatment: dict[str, Any]
 ) -> Iterable[Problem]:
+    """The data sets; the options for reading are for files, of which each gets them all."""
     from infused.bench import Problem, default_ks
     from infused.bench.plan import check_ks
     from infused.data import load_data
@@ -151,7 +171,7 @@ def _problems(
     from infused.data.paper import PAPER
 
     for source in sources or tuple(PAPER):
-        data = load_data(source, target=None if find_named(source) else target)
+        data = load_data(source, **({} if find_named(source) else treatment))
         wanted = default_ks(data.name, data.n_features) if ks is None else ks
         yield Problem(data, check_ks(wanted, data.name, data.n_features))
 
@@ -196,23 +216,25 @@ def _show(rows: DataFrame, quiet: bool) -> None:
 
 
 def _show_best(console: Console, rows: DataFrame) -> None:
-    from infused.bench.captions import number, unit
+    from infused.bench.captions import in_order, measure, number, unit
     from infused.bench.frames import metric_of, of_protocol
     from infused.bench.statistics import best_scores, score_summary
 
     entries: dict[str, dict[str, str]] = {}
+    metrics = []
     for dataset, part in rows[rows["status"] == "ok"].groupby("dataset", sort=False):
         metric = metric_of(part)
+        metrics.append(metric)
         for _, one in best_scores(score_summary(of_protocol(part, None), metric)).iterrows():
             value = f"{number(one['mean'], metric)}{unit(metric)[1]} ({one['k']})"
             entries.setdefault(one["label"], {})[str(dataset)] = value
     names = list(dict.fromkeys(name for found in entries.values() for name in found))
     table = terminal.plain_table("method", *(terminal.printable(name) for name in names))
-    for label, found in entries.items():
+    for label in in_order(entries, entries):
+        found = entries[label]
         table.add_row(Text(label, "bold"), *(found.get(name, "-") for name in names))
     console.print(table)
-    console.print(
-        "Mean accuracy (R² of real targets) over folds; the best number of features is in brackets."
-    )
+    told = ", ".join(dict.fromkeys(f"{measure(metric).words}" for metric in metrics))
+    console.print(f"Mean {told} over folds; the best number of features is in brackets.")
     if (rows["protocol"] == "leaky").any():
         console.print("Leaky: features were selected on all samples, so these figures are too good.")

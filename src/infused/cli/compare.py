@@ -49,14 +49,7 @@ def compare(
     repeats: Annotated[
         int, typer.Option("--repeats", metavar="N", help="More show smaller differences.")
     ] = 1,
-    scoring: Annotated[
-        str | None,
-        typer.Option(
-            "--scoring",
-            metavar="NAME",
-            help="accuracy (the default), balanced_accuracy, macro_f1; r2 for a real target.",
-        ),
-    ] = None,
+    scoring: o.Scoring = None,
     protocol: o.ProtocolOption = "nested",
     classifier: o.CLASSIFIER = None,
     seed: o.Seed = 0,
@@ -64,6 +57,7 @@ def compare(
     timeout: o.Timeout = None,
     output: o.Output = None,
     report: o.Report = True,
+    json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
     """Compare selectors on DATA by cross-validation: which is best, with how many features, is it real?
@@ -71,13 +65,15 @@ def compare(
     Every method selects on the training part of each fold, and a classifier with these features is scored on
     the test part. Shows the answer and a table, and writes comparison.csv and the page comparison.html to a
     folder (infused-compare- and the name of the data, unless --output says otherwise). Results are kept
-    there: the same command again, with more methods or repeats, computes only what is missing.
+    there: the same command again, with more methods or repeats, computes only what is missing. With --json
+    nothing is written unless --output is given.
     """
     from infused import workflow
     from infused.data.sources import find_source
 
-    folder = Path(f"infused-compare-{find_source(data).name}") if output is None else output
-    with Watch(quiet) as watch:
+    if output is None and not json:
+        output = Path(f"infused-compare-{find_source(data).name}")
+    with Watch(quiet or json) as watch:
         found = workflow.compare(
             data,
             methods=o.parse_names("--methods", methods),
@@ -90,13 +86,17 @@ def compare(
             seed=seed,
             n_jobs=jobs,
             timeout=timeout,
-            store=folder / "store",
+            store=None if output is None else output / "store",
             watch=watch.cell,
             **treatment,
         )
-        written = found.save(folder, report=report, command=command_again(data, treatment, found, scoring))
-    if not quiet:
+        again = command_again(data, treatment, found, scoring)
+        written = [] if output is None else found.save(output, report=report, command=again)
+    if json:
+        terminal.print_json(found.to_json())
+    elif not quiet:
         show_comparison(terminal.results(), found, written)
+        terminal.next_commands(terminal.results(), _next(data, treatment, found))
     if found.n_failed:
         raise typer.Exit(OUR_FAULT)
 
@@ -109,14 +109,29 @@ def show_comparison(console: Console, found: Comparison, written: list[Path]) ->
     made = standings_table(found.standings)
     names = list(made.cells.columns)
     shown = terminal.plain_table(*names, right=tuple(names[1:]))
+    n_methods, n_best = len(found.standings.methods), len(found.standings.tied)
     for n, row in enumerate(made.cells.itertuples(index=False)):
         cells = [terminal.printable(str(text)) for text in row]
-        shown.add_row(Text(cells[0], "bold"), *cells[1:], style="bold" if n == 0 else None)
+        name = Text(cells[0], "bold" if n < n_methods else "")
+        shown.add_row(name, *cells[1:], style="bold" if n < n_best else None, end_section=n + 1 == n_methods)
     console.print(shown)
     for words in (made.caption, *made.notes):
         console.print(words, style="dim")
     for path in written:
         console.print(f"  {path}", soft_wrap=True)
+
+
+def _next(data: str, treatment: dict[str, Any], found: Comparison) -> tuple[str, str]:
+    """The selection that the answer suggests: the best method, with as few features as are enough."""
+    import json as texts
+
+    best = found.standings.methods.iloc[0]
+    rows = found.rows[found.rows["label"] == best["label"]]
+    parameters = texts.loads(rows["parameters"].iloc[0])
+    words = ["infused", "select", data, "-k", int(best["smallest_k"]), "--method", rows["method"].iloc[0]]
+    for name, value in parameters.items():
+        words += ["--set", f"{name}={value}"]
+    return "Select so", o.typed(*words, options=treatment)
 
 
 def command_again(data: str, treatment: dict[str, Any], found: Comparison, scoring: str | None) -> str:

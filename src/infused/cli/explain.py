@@ -60,6 +60,8 @@ def explain(
         terminal.print_json(found.to_json())
     elif not quiet:
         show_explanation(terminal.results(), found, written)
+        again = o.typed("infused", "select", data, "-k", "auto", options=treatment)
+        terminal.next_commands(terminal.results(), ("Which features are best together", again))
 
 
 def show_explanation(console: Console, found: Explanation, written: list[Path]) -> None:

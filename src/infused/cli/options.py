@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -25,6 +25,7 @@ __all__ = [
     "Quiet",
     "RecordFile",
     "Report",
+    "Scoring",
     "Seed",
     "Target",
     "Timeout",
@@ -38,6 +39,7 @@ __all__ = [
     "reads_data",
     "reads_features",
     "spelled",
+    "typed",
 ]
 
 READING = "Reading the data"
@@ -53,7 +55,11 @@ def _result(*names: str, help: str, **more: Any) -> Any:
 
 
 Data: TypeAlias = Annotated[
-    str, typer.Argument(metavar="DATA", help="A file, or a name that infused datasets lists.")
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="A file, an http(s) address, - for standard input, or a name that infused datasets lists.",
+    ),
 ]
 RecordFile: TypeAlias = Annotated[
     Path, typer.Argument(metavar="SELECTION.JSON", help="What infused select wrote, or its folder.")
@@ -92,6 +98,17 @@ CLASSIFIER: TypeAlias = Annotated[
         "--classifier",
         metavar="NAME",
         help="svm (linear, the default), logistic, knn, random-forest, ridge, or a dotted path.",
+    ),
+]
+
+
+Scoring: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--scoring",
+        metavar="NAME",
+        help="What counts: accuracy, balanced_accuracy, roc_auc, average_precision, f1, r2, mae or another "
+        "scorer of scikit-learn; by default what suits the target.",
     ),
 ]
 
@@ -191,6 +208,16 @@ def paragraphs(text: str | None) -> str:
 def examples(*commands: str) -> str:
     """The end of a help page. The tests run these commands as they are printed."""
     return "\n".join(["[bold]Examples[/bold]", *(f"  {command}" for command in commands)])
+
+
+def typed(*words: object, options: Mapping[str, Any] | None = None) -> str:
+    """A command as it is typed in a shell, with the options for reading data.
+
+    >>> typed("infused", "explain", "my data.csv", options={"target": "kind"})
+    "infused explain 'my data.csv' --target kind"
+    """
+    spelt = [spelled(Setting(name, value)) for name, value in (options or {}).items()]
+    return " ".join([*(shlex.quote(str(word)) for word in words), *spelt])
 
 
 def parse_number(text: str | None) -> int | float | str | None:

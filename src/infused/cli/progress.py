@@ -117,10 +117,11 @@ def _outcome(progress: Progress) -> str:
     rows = progress.finished.rows
     if progress.finished.status != "ok":
         return f"{progress.finished.status}, {rows[0]['reason']}"
-    metric = "accuracy" if rows[0]["accuracy"] is not None else "r2"
-    best = max(rows, key=lambda row: row[metric])
-    value = f"{best[metric]:.1%}" if metric == "accuracy" else f"R² {best[metric]:.3f}"
-    return f"{value} at k = {best['k']}"
+    from infused.record.measures import measure, number
+
+    best = max(rows, key=lambda row: row["score"])
+    how, value = measure(best["scoring"]), number(best["score"], best["scoring"])
+    return f"{f'{value}%' if how.unit else f'{how.words} {value}'} at k = {best['k']}"
 
 
 def _bar(console: Console) -> Bar:

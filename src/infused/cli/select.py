@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -30,6 +29,7 @@ SELECT_EXAMPLES = o.examples(
     "infused select breast-cancer -k 0.2 --transform auto --json",
 )
 SHOWN = 20  # features on the terminal
+STDIN_INSTEAD = "data.csv"  # standard input cannot be read twice
 MEANINGS = {
     "selected.csv": "the features by rank",
     "reduced.parquet": "the data with these features alone",
@@ -62,6 +62,7 @@ def select(
         str,
         typer.Option("--transform", metavar="HOW", help="Of the values first: none, sqrt, log1p or auto."),
     ] = "none",
+    scoring: o.Scoring = None,
     seed: o.Seed = 0,
     jobs: o.Jobs = -1,
     lambda1: Annotated[float | None, _model("--lambda1", metavar="X", help="Weight of sparsity.")] = None,
@@ -120,6 +121,7 @@ def select(
             k=o.parse_number(features),
             method=Method(chosen.id, parameters),
             transform=transform,
+            scoring=scoring,
             seed=seed,
             n_jobs=jobs,
             **treatment,
@@ -132,6 +134,26 @@ def select(
         terminal.print_json(selection.record.to_json())
     elif not quiet:
         show_selection(terminal.results(), selection, written)
+        terminal.next_commands(terminal.results(), *_next(data, treatment, selection, written))
+
+
+def _next(
+    data: str, treatment: dict[str, Any], selection: Selection, written: list[Path]
+) -> list[tuple[str, str]]:
+    """What people do after a selection, with the files that they have."""
+    again = STDIN_INSTEAD if data == "-" else data
+    ks = sorted({len(selection), max(1, len(selection) // 2)})
+    methods = ",".join(dict.fromkeys([selection.record.request.method.id, "lasso", "anova"]))
+    compared = ("infused", "compare", again, "--methods", methods, "-k", ",".join(map(str, ks)))
+    commands = [("Is it better than others", o.typed(*compared, options=treatment))] if len(selection) else []
+    if len(selection):
+        best = o.typed("infused", "explain", again, selection.features[0], options=treatment)
+        commands.insert(0, ("More on the best feature", best))
+    record = [path for path in written if path.name == "selection.json"]
+    if record and len(selection):
+        reduce = ("infused", "apply", record[0], "new-data.csv", "--output", "reduced.csv")
+        commands.append(("The same columns of new data", o.typed(*reduce)))
+    return commands
 
 
 def _settings(texts: Sequence[str]) -> dict[str, Any]:
@@ -151,10 +173,12 @@ def _settings(texts: Sequence[str]) -> dict[str, Any]:
 
 def show_selection(console: Console, selection: Selection, written: list[Path]) -> None:
     """Two sentences, the best features, and where the rest is."""
-    from infused.record.sentences import asked, came_out
+    from infused.record.sentences import asked, came_out, how_many
 
     record = selection.record
     console.print(Text(terminal.printable(asked(record), 10_000)))
+    if record.number is not None:
+        console.print(Text(how_many(record)))
     console.print(Text(terminal.printable(came_out(record), 10_000), "bold"))
     if record.selected:
         console.print()
@@ -167,18 +191,18 @@ def show_selection(console: Console, selection: Selection, written: list[Path]) 
 
 
 def _best_features(record: SelectionRecord) -> Any:
-    sizes = Counter(feature.group for feature in record.selected)
+    from infused.record.sentences import shared_groups
+
+    shared = shared_groups(record)
     columns = ["rank", "feature", "explained alone", "lost without", "group"]
     table = terminal.plain_table(*columns, right=("rank", "lost without", "group"))
     for feature in record.selected[:SHOWN]:
-        # A group of one is no news.
-        shared = feature.group is not None and sizes[feature.group] > 1
         table.add_row(
             str(feature.rank),
             Text(terminal.printable(feature.name)),
             terminal.share(feature.alone),
             "" if feature.unique is None else f"{feature.unique:.1%}",
-            str(feature.group) if shared else "-",
+            str(feature.group) if feature.group in shared else "-",
         )
     return table
 

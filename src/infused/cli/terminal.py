@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "bar",
+    "next_commands",
     "note",
     "plain_table",
     "print_json",
@@ -47,6 +48,14 @@ def note(console: Console, message: str) -> None:
 def warn(console: Console, message: str) -> None:
     """Something that a user should look into, in one line."""
     console.print(Text.assemble(("Warning: ", "bold yellow"), message), soft_wrap=True)
+
+
+def next_commands(console: Console, *commands: tuple[str, str]) -> None:
+    """What to type next: a purpose and a command each."""
+    console.print()
+    for purpose, command in commands:
+        line = Text.assemble((f"{purpose}: ", "dim"), (printable(command, 10_000), "cyan"))
+        console.print(line, soft_wrap=True)
 
 
 def plain_table(*columns: str, right: tuple[str, ...] = ()) -> Table:

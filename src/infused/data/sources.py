@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -15,14 +16,27 @@ from infused._runtime.messages import quoted, reason, suggestion
 from infused._typing import Array
 from infused.data.errors import DataError
 from infused.data.named import available_datasets, find_named, read_named
+from infused.data.packed import (
+    STANDARD_INPUT,
+    address_name,
+    inner_name,
+    is_address,
+    is_packed,
+    read_address,
+    read_packed,
+    read_standard_input,
+)
 from infused.data.raw import Part, Raw, RawMatrix
-from infused.data.readers import format_of
+from infused.data.readers import format_of, has_reader
 from infused.data.readers.frames import annotated_matrix, frame_table, is_pandas
 from infused.data.target import target_from_array, target_from_column
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError
 
 __all__ = ["Source", "file_source", "find_source"]
+
+#: What has a meaning for a table whose format is not known before it is read.
+TABLES = frozenset({"target", "target_file", "separator", "encoding", "header"})
 
 Read: TypeAlias = Callable[[Treatment, Part], Raw]
 
@@ -62,7 +76,11 @@ def find_source(source: Any) -> Source:
 
 
 def file_source(source: str | PathLike[str]) -> Source:
-    """A file that is there and has a reader."""
+    """A file that is there and has a reader, an address, or standard input."""
+    if fspath(source) == STANDARD_INPUT:
+        return Source(read_standard_input, TABLES, "standard input", "stdin", STANDARD_INPUT)
+    if is_address(fspath(source)):
+        return _address(fspath(source))
     path = Path(source).expanduser()
     if len(path.parts) == 1 and not path.suffix and not path.exists():
         names = available_datasets()
@@ -71,14 +89,26 @@ def file_source(source: str | PathLike[str]) -> Source:
             f"{suggestion(fspath(source), names) or '; names are ' + ', '.join(names)}"
         )
     _check_file(path)
+    if is_packed(path):
+        inner = Path(inner_name(path))
+        heeds = format_of(inner).options | {"target_file"} if has_reader(inner) else TABLES
+        read: Read = partial(read_packed, path)
+        return Source(read, heeds, quoted(path), _stem(inner), str(path))
     entry = format_of(path)
-    return Source(
-        lambda treatment, part: entry.read(path, treatment, part),
-        entry.options | {"target_file"},
-        quoted(path),
-        path.name[: -len("".join(path.suffixes[-2:]))] if path.suffix == ".gz" else path.stem,
-        str(path),
-    )
+    read = partial(entry.read, path)
+    return Source(read, entry.options | {"target_file"}, quoted(path), _stem(path), str(path))
+
+
+def _stem(path: Path) -> str:
+    return path.name[: -len("".join(path.suffixes[-2:]))] if path.suffix in (".gz", ".bz2") else path.stem
+
+
+def _address(address: str) -> Source:
+    """What will be fetched when it is read."""
+    file = Path(address_name(address))
+    inner = Path(file.stem) if is_packed(file) else file
+    heeds = format_of(inner).options | {"target_file"} if has_reader(inner) else TABLES
+    return Source(partial(read_address, address), heeds, quoted(address), _stem(inner), address)
 
 
 def _check_file(path: Path) -> None:

@@ -18,6 +18,7 @@ __all__ = [
     "Convergence",
     "DataFacts",
     "FeatureScores",
+    "NumberCurve",
     "RecordError",
     "Redundancy",
     "Request",
@@ -50,6 +51,8 @@ class Request:
     transform: str
     """What to do to the values before selecting: "none", "sqrt", "log1p" or "auto"."""
     seed: int
+    scoring: str | None = None
+    """What counts where something is chosen by cross-validation; None for what suits the data."""
 
     def recorded(self) -> Request:
         """With parameters as JSON holds them, so that what is read back equals what was written."""
@@ -109,6 +112,30 @@ class Convergence:
 
 
 @dataclass(frozen=True)
+class NumberCurve:
+    """How the number of features was chosen: scores of a linear model by cross-validation.
+
+    Scores are the larger the better: errors are negated, as scikit-learn's scorers have them.
+    """
+
+    scoring: str
+    n_folds: int
+    ks: tuple[int, ...]
+    """The numbers that were tried."""
+    means: tuple[float, ...]
+    errors: tuple[float, ...]
+    """Standard errors of the means."""
+    chance: float
+    """What the majority class, or the mean of the target, reaches."""
+    all_features: float | None
+    """What all features reach; None where they are too many to be tried together."""
+    best: int
+    """The number with the best mean."""
+    chosen: int
+    """The smallest number within one standard error of that."""
+
+
+@dataclass(frozen=True)
 class SelectedFeature:
     """One selected feature."""
 
@@ -121,7 +148,7 @@ class SelectedFeature:
     coefficients: tuple[float | None, ...] | None
     """In the order of the record's ``coefficient_names``; None where the method has none."""
     group: int | None
-    """Redundancy group, numbered from 1 by rank; None beyond the features that were grouped."""
+    """Group of near-duplicates, numbered from 1 by rank; None for a feature that is in none."""
     alone: float
     """Share of its variance that goes with the target, corrected for chance: zero on average for noise."""
     unique: float | None
@@ -202,6 +229,8 @@ class SelectionRecord:
     """Of the best features (at most 24); empty for classes and for several targets."""
     convergence: Convergence | None
     """None for methods that do not iterate."""
+    number: NumberCurve | None = None
+    """How the number of features was chosen; None where it was not."""
 
     def __repr__(self) -> str:
         number = f"{len(self.selected):,} of the {self.data.n_features:,} features of {self.data.name}"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from infused.record.measures import measure, number, score_text
 from infused.record.schema import SelectedFeature, SelectionRecord
 
-__all__ = ["asked", "came_out", "shared_groups", "title"]
+__all__ = ["asked", "came_out", "how_many", "shared_groups", "title"]
+
+MOST_NUMBERS = 12  # that a sentence lists
 
 
 def title(record: SelectionRecord) -> str:
@@ -19,6 +22,8 @@ def asked(record: SelectionRecord) -> str:
         best = "the best" if wanted == 1 else f"the {wanted:,} best"
     elif isinstance(wanted, float):
         best = f"the best {100 * wanted:g}%"
+    elif wanted == "auto":
+        best = "as few as predict well"
     else:
         best = "the best, as many as it finds,"
     purpose = (
@@ -42,6 +47,46 @@ def came_out(record: SelectionRecord) -> str:
     first = f"It selected {'one' if k == 1 else f'{k:,}'}, {'namely' if k <= 3 else 'led by'} {leaders}"
     parts = [first, *_redundancy_clause(record), *_convergence_clause(record)]
     return f"{'; '.join(parts)}."
+
+
+def how_many(record: SelectionRecord) -> str:
+    """How the number of features was chosen, in one or two sentences; empty where it was given."""
+    curve = record.number
+    if curve is None:
+        return ""
+    at = dict(zip(curve.ks, zip(curve.means, curve.errors, strict=True), strict=True))
+    name, unit = curve.scoring, measure(curve.scoring).unit
+    best = f"{score_text(*at[curve.best], name)}{unit}"
+    others = [
+        f"{'the majority class' if record.data.classes is not None else 'the mean'} alone reaches "
+        f"{number(curve.chance, name)}{unit}"
+    ]
+    if curve.all_features is not None:
+        n = record.data.n_features
+        others.insert(0, f"all {n:,} features reach {number(curve.all_features, name)}{unit}")
+    rule = (
+        f"it has the best {measure(name).words}, {best}, and no smaller one comes within one standard error"
+        if curve.chosen == curve.best
+        else f"the smallest within one standard error of the best {measure(name).words}, {best} with "
+        f"{curve.best:,}; it reaches {number(at[curve.chosen][0], name)}{unit}"
+    )
+    return (
+        f"The number of features, {curve.chosen:,}, was chosen by {curve.n_folds}-fold cross-validation "
+        f"among {_tried(curve.ks)}: {rule}. For comparison: {', '.join(others)}."
+    )
+
+
+def _tried(ks: tuple[int, ...]) -> str:
+    """Numbers as a sentence has them; of many, the first and the last.
+
+    >>> _tried((1, 2, 3)), _tried(tuple(range(1, 31)))
+    ('1, 2 and 3', '1, 2, 3, 4, 5, 6, ... and 30 (30 numbers)')
+    """
+    shown = [f"{k:,}" for k in ks]
+    if len(ks) > MOST_NUMBERS:
+        return f"{', '.join(shown[:6])}, ... and {shown[-1]} ({len(ks)} numbers)"
+    *others, last = shown
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _redundancy_clause(record: SelectionRecord) -> list[str]:

@@ -24,6 +24,7 @@ from infused.record.schema import (
     ClassCount,
     DataFacts,
     FeatureScores,
+    NumberCurve,
     Redundancy,
     Request,
     SelectedFeature,
@@ -49,6 +50,7 @@ def summarize(
     timings: Mapping[str, float] | None = None,
     notes: Sequence[str] = (),
     reference: str | None = None,
+    number: NumberCurve | None = None,
 ) -> SelectionRecord:
     """The record of a selection: what was asked, of which data, and what came out.
 
@@ -70,6 +72,8 @@ def summarize(
         What is to be known beside the notes on the data.
     reference : str, optional
         Where the method was published; by default what the docstring of our own selectors says.
+    number : NumberCurve, optional
+        How the number of features was chosen.
 
     Returns
     -------
@@ -106,6 +110,7 @@ def summarize(
             if target.classes is None and target.values.ndim == 1
         ),
         convergence=view.convergence,
+        number=number,
     )
 
 
@@ -152,16 +157,20 @@ def _request_told_by(dataset: Dataset, selector: Any) -> Request:
     return Request(dataset.source, treatment, Method(id_of(type(selector)), parameters), k, "none", 0)
 
 
-def _redundancy(X: Any, best: Ints) -> tuple[Redundancy | None, list[int]]:
+def _redundancy(X: Any, best: Ints) -> tuple[Redundancy | None, list[int | None]]:
+    """Correlations, and the group of each feature that shares one; a feature alone is no group."""
     if len(best) < 2:
-        return None, [1] * len(best)
+        return None, [None] * len(best)
     matrix, groups = redundancy_groups(X[:, best[:MOST_COMPARED]])
     part = matrix[:MOST_IN_MATRIX, :MOST_IN_MATRIX]
-    return Redundancy(THRESHOLD, tuple(tuple(row) for row in part.tolist())), groups.tolist()
+    shared = np.bincount(groups) > 1
+    numbers = np.cumsum(shared)  # from 1, in the order of their first features
+    found = [int(numbers[group]) if shared[group] else None for group in groups]
+    return Redundancy(THRESHOLD, tuple(tuple(row) for row in part.tolist())), found
 
 
 def _selected(
-    dataset: Dataset, target: _Target, view: FittedView, groups: list[int]
+    dataset: Dataset, target: _Target, view: FittedView, groups: list[int | None]
 ) -> tuple[SelectedFeature, ...]:
     best = view.order[: view.n_selected]
     alone = adjusted(*explained_variance(dataset.X, best, target.values, dataset.kind), dataset.n_samples)

@@ -112,8 +112,8 @@ _OURS = (
     _ours(
         "mutual-info",
         "scores:MutualInformationSelector",
-        "mutual information of each feature (nearest neighbours)",
-        "Kraskov et al. 2004, Ross 2014",
+        "mutual information of each feature",
+        "Cover, Thomas 1991",
     ),
     _ours(
         "l1-logistic",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from os import PathLike
@@ -10,9 +11,9 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from infused._runtime.files import check_writable, write_whole
-from infused._runtime.messages import check_choice
 from infused._runtime.progress import Stage, timed
-from infused.bench.frames import SCORINGS, failed_cells
+from infused.bench.captions import unit
+from infused.bench.frames import failed_cells
 from infused.bench.plan import Experiment, Problem, check_ks, content_key, default_ks
 from infused.bench.runner import Progress, run_experiment
 from infused.bench.standings import Standings, compare_methods
@@ -48,9 +49,10 @@ class Comparison:
     Attributes
     ----------
     table : DataFrame
-        One row for each method, the best first.
+        One row for each method, the best first; then all features, and the majority class or the mean.
     verdict : str
-        Which method is best, with how many features, and whether that is more than chance.
+        Which method is best, with how many features, whether that is more than chance, and whether dropping
+        features costs anything.
     rows : DataFrame
         Every result: one row for each method, fold and number of features.
 
@@ -63,7 +65,7 @@ class Comparison:
     >>> import infused
     >>> found = infused.compare("wine", methods=["anova", "mrmr"], k=[2, 4], folds=3)
     >>> sorted(found.table["method"])
-    ['anova', 'mrmr', 'random']
+    ['all features', 'anova', 'majority class', 'mrmr', 'random']
     """
 
     def __init__(self, standings: Standings, experiment: Experiment):
@@ -77,12 +79,12 @@ class Comparison:
 
     @property
     def table(self) -> DataFrame:
-        """One row for each method, the best first: how good, how many features, how steady, how fast."""
+        """One row for each method, the best first, then the references: how good, how steady, how fast."""
         return standings_table(self.standings).data
 
     @property
     def verdict(self) -> str:
-        """The answer in two sentences."""
+        """The answer in a few sentences."""
         return verdict(self.standings)
 
     @property
@@ -144,6 +146,45 @@ class Comparison:
             self.report(written[1], command=command)
         return written
 
+    def to_json(self) -> str:
+        """The answer, the figures and what was run, as JSON.
+
+        Returns
+        -------
+        str
+            An object with the keys verdict, metric, unit, data, experiment and methods.
+        """
+        experiment, standings = self.experiment, self.standings
+        content = {
+            "verdict": self.verdict,
+            "metric": standings.metric,
+            "why": standings.reason,
+            "unit": unit(standings.metric)[1],
+            "data": {
+                "name": self.data.name,
+                "fingerprint": self.data.fingerprint,
+                "n_samples": self.data.n_samples,
+                "n_features": self.data.n_features,
+            },
+            "experiment": {
+                "methods": [str(method) for method in experiment.methods],
+                "k": list(experiment.problems[0].ks),
+                "folds": experiment.folds,
+                "repeats": experiment.repeats,
+                "protocol": experiment.protocol,
+                "classifier": experiment.classifier,
+                "seed": experiment.seed,
+            },
+            "tied": standings.tied,
+            "better_than": standings.beaten,
+            "methods": [
+                {name: None if value != value else value for name, value in row.items()}
+                for row in self.table.to_dict("records")
+            ],
+            "n_failed": self.n_failed,
+        }
+        return json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1)
+
     def __repr__(self) -> str:
         n_methods = self.standings.methods["label"].nunique()
         return f"<Comparison of {n_methods} methods on {self.standings.dataset}: {self.verdict}>"
@@ -192,8 +233,11 @@ def compare(
         Of the cross-validation.
     repeats : int, default=1
         Of the cross-validation: more show smaller differences.
-    scoring : {"accuracy", "balanced_accuracy", "macro_f1", "r2"}, default=None
-        What counts; by default accuracy, or R² for a real target.
+    scoring : str, default=None
+        What counts, and what models are tuned for: "accuracy", "balanced_accuracy", "roc_auc",
+        "average_precision", "f1" (macro), "r2", "mae", or another scorer of scikit-learn. By default R² for a
+        real target; accuracy for classes, or where the smallest has less than a fifth of an equal share,
+        ROC AUC of two classes and balanced accuracy of several.
     protocol : {"nested", "leaky"}, default="nested"
         "leaky" selects on all samples, as some published tables do; its scores are too good.
     classifier : str, default=None
@@ -227,15 +271,13 @@ def compare(
     >>> import infused
     >>> found = infused.compare("wine", methods=["anova"], k=[2, 4], folds=3)
     >>> found.table["method"].tolist()
-    ['anova', 'random']
+    ['anova', 'random', 'all features', 'majority class']
     """
     check_jobs(n_jobs)
     check_timeout(timeout)
     chosen = [Method.given(method) for method in [*(METHODS if methods is None else methods), BASELINE]]
     with timed({}, "read", "reading the data"):
         dataset = load(data, Treatment.make(target=target, **options))
-    if scoring is not None:
-        check_choice("scoring", scoring, SCORINGS[dataset.kind])
     wanted = [k] if isinstance(k, int) else k
     ks = check_ks(wanted or default_ks(dataset.name, dataset.n_features), dataset.name, dataset.n_features)
     experiment = Experiment(
@@ -246,9 +288,12 @@ def compare(
         protocol=protocol,  # type: ignore[arg-type]  # an experiment checks it
         classifier=classifier,
         seed=seed,
+        scoring=scoring,
+        references=True,
     )
     rows = _rows(experiment, store, n_jobs, timeout, watch)
-    return Comparison(compare_methods(rows, metric=scoring), experiment)
+    metric, why = (scoring, "") if scoring is not None else experiment.problems[0].default_scoring
+    return Comparison(compare_methods(rows, metric=metric, reason=why), experiment)
 
 
 def check_timeout(timeout: float | None) -> None:
@@ -292,5 +337,6 @@ def _design(experiment: Experiment) -> str:
         "ks": problem.ks,
         "folds": experiment.folds,
         "seed": experiment.seed,
+        "scoring": experiment.scoring_of(problem),
     }
     return content_key(shared)[:8]

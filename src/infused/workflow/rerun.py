@@ -9,6 +9,7 @@ from typing import Any
 
 from infused.data import Dataset
 from infused.data.named import find_named
+from infused.data.packed import is_address
 from infused.exceptions import InputError, Setting
 from infused.record.schema import SelectionRecord
 from infused.workflow.select import fulfil, path_or_name
@@ -99,7 +100,7 @@ def rerun(selection: Any, data: Any = None, *, n_jobs: int | None = None, force:
     source = request.source if data is None else data
     if source is None:
         raise InputError("the data of this record were given in Python: pass them as ", Setting("data"))
-    if data is None and find_named(source) is None and not Path(source).expanduser().exists():
+    if data is None and find_named(source) is None and not is_address(source) and not _is_file(source):
         raise InputError(
             f"{source!r}, which the record names, is not here: say where it is with ", Setting("data")
         )
@@ -116,3 +117,7 @@ def rerun(selection: Any, data: Any = None, *, n_jobs: int | None = None, force:
     if not same:
         warnings.warn(f"{changed}, so other features may have come out", UserWarning, stacklevel=2)
     return Repetition(earlier, again, same)
+
+
+def _is_file(source: str) -> bool:
+    return Path(source).expanduser().exists()

@@ -8,14 +8,17 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from infused._runtime.messages import check_choice
 from infused._runtime.progress import timed
-from infused.bench.tuning import TRANSFORMS, choose_number, choose_transform, transformed
+from infused.bench.scoring import Scoring, check_scoring, default_scoring, scoring_for
+from infused.bench.tuning import FAST, TRANSFORMS, choose_number, choose_transform, transformed
 from infused.data import Dataset, load
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError, Setting
 from infused.record.codec import plain
-from infused.record.schema import Request
+from infused.record.schema import NumberCurve, Request
 from infused.record.summary import summarize
 from infused.selectors.method import APART, Method, defaults_of, prepared
 from infused.selectors.registry import selector_info
@@ -34,6 +37,7 @@ def select(
     k: int | float | str | None = None,
     method: Any = "infused-lasso",
     transform: str = "none",
+    scoring: str | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
     target_file: str | PathLike[str] | None = None,
@@ -67,6 +71,11 @@ def select(
         (``"lasso:lambda1=0.1"``), or a selector that is not fitted.
     transform : {"none", "sqrt", "log1p", "auto"}, default="none"
         What to do to the values first; "auto" takes what predicts best by cross-validation.
+    scoring : str, default=None
+        What counts where k or the transform is "auto": "accuracy", "balanced_accuracy", "roc_auc",
+        "average_precision", "f1" (macro), "r2", "mae", or another scorer of scikit-learn. By default R² for a
+        real target; accuracy for classes, or where the smallest has less than a fifth of an equal share,
+        ROC AUC of two classes and balanced accuracy of several.
     seed : int, default=0
         For everything that is drawn at random.
     n_jobs : int, default=None
@@ -136,6 +145,7 @@ def select(
         k=plain(k),
         transform=transform,
         seed=plain(seed),
+        scoring=scoring,
     )
     return fulfil(request, data, n_jobs=n_jobs)
 
@@ -175,7 +185,8 @@ def fulfil(
 
     made = make(None if isinstance(request.k, str) else request.k)
     _check_targets(dataset, asked.id, made)
-    chosen = _choose(dataset, request, make, timings)
+    scoring = _scoring(dataset, request)
+    chosen = _choose(dataset, request, make, timings, scoring)
     with timed(timings, "select", "selecting features"):
         selector = made.set_params(n_features_to_select=chosen.k).fit(chosen.X, dataset.y)
     with timed({}, "summarise", "summarising"):
@@ -186,6 +197,7 @@ def fulfil(
             transform=chosen.transform,
             timings=timings,
             notes=chosen.reasons,
+            number=chosen.number,
         )
     published = selector_info(asked.id).reference
     if published and record.reference is None:
@@ -202,6 +214,13 @@ def check_request(request: Request) -> None:
             Setting("k", k), ": give a whole number from 1, a fraction between 0 and 1, or 'auto'"
         )
     check_choice("transform", request.transform, (*TRANSFORMS, "auto"))
+    if request.scoring is not None and "auto" not in (k, request.transform):
+        raise InputError(
+            Setting("scoring", request.scoring),
+            " has no meaning where nothing is chosen: ask for ",
+            Setting("k", "auto"),
+            ", or leave it out",
+        )
     if not (isinstance(request.seed, int) and 0 <= request.seed <= LARGEST_SEED):
         raise InputError(Setting("seed", request.seed), f": give a whole number from 0 to {LARGEST_SEED}")
     request.method.check()
@@ -221,23 +240,40 @@ class _Chosen:
     transform: str
     k: int | float | None
     reasons: tuple[str, ...]
+    number: NumberCurve | None = None
+
+
+def _scoring(dataset: Dataset, request: Request) -> Scoring:
+    """What counts where something is chosen."""
+    kind, name = dataset.kind, request.scoring
+    if name is not None:
+        n_classes = len(np.unique(dataset.y)) if kind == "classes" else 0
+        check_scoring(name, kind, n_classes, FAST[kind], type(FAST[kind].model(0, {})).__name__)
+    return scoring_for(name, dataset.y, kind)
 
 
 def _choose(
-    dataset: Dataset, request: Request, make: Callable[[int], Any], timings: dict[str, float]
+    dataset: Dataset,
+    request: Request,
+    make: Callable[[int], Any],
+    timings: dict[str, float],
+    scoring: Scoring,
 ) -> _Chosen:
     transform, k, reasons = request.transform, request.k, []
+    if request.scoring is None and "auto" in (transform, k):
+        reasons += [why] if (why := default_scoring(dataset.y, dataset.kind)[1]) else []
     if transform == "auto":
         with timed(timings, "choose the transform", "choosing the transform"):
-            how = choose_transform(dataset.X, dataset.y, dataset.kind, _about(k, dataset), request.seed)
+            how = choose_transform(
+                dataset.X, dataset.y, dataset.kind, _about(k, dataset), request.seed, scoring
+            )
         transform = how.value
         reasons.append(how.reason)
     X = transformed(dataset.X, transform, dataset.feature_names)
     if isinstance(k, str):
         with timed(timings, "choose the number", "choosing the number of features"):
-            many = choose_number(make, X, dataset.y, dataset.kind, request.seed)
-        k = many.value
-        reasons.append(many.reason)
+            curve = choose_number(make, X, dataset.y, dataset.kind, request.seed, scoring)
+        return _Chosen(X, transform, curve.chosen, tuple(reasons), curve)
     return _Chosen(X, transform, k, tuple(reasons))
 
 

@@ -15,7 +15,7 @@ from infused.data.errors import DataError
 from infused.data.raw import Part, Raw
 from infused.data.treatment import Treatment
 
-__all__ = ["Format", "Reader", "format_of", "reader", "reader_formats"]
+__all__ = ["Format", "Reader", "format_of", "has_reader", "reader", "reader_formats"]
 
 Reader: TypeAlias = Callable[[Path, Treatment, Part], Raw]
 
@@ -68,12 +68,25 @@ def reader_formats() -> dict[str, str]:
 
 def format_of(path: Path) -> Format:
     """The format that a file's suffix tells, such as ``.csv`` or ``.csv.gz``; capitals do not matter."""
-    endings = [suffix.lower() for suffix in path.suffixes[-2:]]
+    endings = _endings(path)
     for suffix in ("".join(endings), *endings[-1:]):
         if suffix in _formats():
             return _formats()[suffix]
     unknown = f"the suffix {quoted(endings[-1])}, which no reader knows" if endings else "no suffix"
-    raise DataError(f"{quoted(path)} has {unknown}; what can be read: {', '.join(reader_formats())}")
+    raise DataError(
+        f"{quoted(path)} has {unknown}; what can be read: {', '.join(reader_formats())}, each also packed as "
+        ".gz, .bz2, .xz, .zst or .zip"
+    )
+
+
+def has_reader(path: Path) -> bool:
+    """Whether the suffix of a file tells how to read it."""
+    endings = _endings(path)
+    return "".join(endings) in _formats() or "".join(endings[-1:]) in _formats()
+
+
+def _endings(path: Path) -> list[str]:
+    return [suffix.lower() for suffix in path.suffixes[-2:]]
 
 
 @cache

@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import isnan
 from typing import Any
 
-from infused.bench.captions import LEAKY, METRICS
+from infused.bench.captions import LEAKY, measure, number, unit
 from infused.bench.standings import Standings
 from infused.bench.tables import standings_table
 from infused.bench.verdict import n_features, verdict, with_unit
@@ -76,6 +76,8 @@ def render_comparison(
         facts=_facts(standings),
         columns=list(table.cells.columns),
         rows=table.cells.to_numpy().tolist(),
+        n_best=len(standings.tied),
+        n_methods=len(standings.methods),
         notes=[table.caption, *table.notes],
         command=command,
         settings=[*_settings(standings), *[("Note", note) for note in notes]],
@@ -103,12 +105,17 @@ def _facts(standings: Standings) -> list[Pair]:
     best, rows = standings.methods.iloc[0], standings.rows
     sizes = rows[["n_train", "n_test"]].dropna().sum(axis=1)
     repeats, folds = rows["repeat"].nunique(), rows["fold"].nunique()
+    tied = standings.tied
     pairs = [
-        ("Best", str(best["label"])),
-        (f"Its {METRICS[standings.metric]}", with_unit(best, standings.metric)),
+        ("Best", str(best["label"]) if len(tied) == 1 else f"{len(tied)} methods tied"),
+        (f"Its {measure(standings.metric).words}", with_unit(best, standings.metric)),
         ("Its features", f"{int(best['k']):,} of {n_features(standings):,}"),
         ("Enough", f"{int(best['smallest_k']):,}"),
     ]
+    for name, mean in zip(standings.references["label"], standings.references["mean"], strict=True):
+        if not isnan(mean):
+            sign = unit(standings.metric)[1]
+            pairs.append((f"{name[0].upper()}{name[1:]}", f"{number(mean, standings.metric)}{sign}"))
     if not isnan(best["stability"]):
         pairs.append(("Its stability", f"{best['stability']:.2f}"))
     pairs.append(("Samples", f"{int(sizes.max()):,}"))
@@ -128,6 +135,7 @@ def _settings(standings: Standings) -> list[Pair]:
         ("Repeats x folds", f"{rows['repeat'].nunique()} x {rows['fold'].nunique()}"),
         ("Numbers of features", ", ".join(str(k) for k in sorted(standings.curves["k"].unique()))),
         ("Judged by", _values(rows, "classifier")),
+        ("Scored by", standings.metric),
         ("Transforms chosen", _values(rows, "transform")),
         ("Seed", _values(rows, "seed")),
         ("Versions", ", ".join(versions)),

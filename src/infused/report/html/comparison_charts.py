@@ -5,9 +5,13 @@ from __future__ import annotations
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING, Any
 
-from infused.bench.captions import METRICS, number, p_text, unit
+import pandas as pd
+
+from infused.bench.captions import measure, number, p_text, shown, unit
 from infused.bench.paired import ALPHA
+from infused.bench.plan import ALL_FEATURES
 from infused.bench.standings import Standings
+from infused.bench.tables import metric_title
 from infused.report.html.charts import Chart, label, rounded, rows_axis, rows_height
 
 if TYPE_CHECKING:
@@ -16,6 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["differences_chart", "scores_chart", "stability_chart", "time_chart"]
 
 COLOURED = 6  # of the methods; the colours of a theme
+#: Later lines are drawn over earlier ones, which are seen through their gaps and open marks.
+DASHES = ("solid", "8px 4px", "3px 3px", "10px 3px 3px 3px", "5px 5px", "12px 6px")
+SYMBOLS = ("circle", "square-open", "diamond-open", "cross-open", "triangle-up-open", "x-open")
 MOST_TICKS = 12
 
 
@@ -32,20 +39,21 @@ def _curves(standings: Standings, ks: list[int]) -> Chart:
     for place, name in enumerate(methods):
         curve = standings.curves[standings.curves["label"] == name]
         traces += _curve(str(name), place, curve, factor, sign)
+    traces += _reference_lines(standings, ks)
     few = len(ks) <= MOST_TICKS
     ticks = {"tickmode": "array", "tickvals": ks} if few else {}
     scale = {"type": "log"} if few and ks[-1] >= 10 * ks[0] else {}
     others = f" The best {COLOURED} have colours." if len(methods) > COLOURED else ""
     return Chart(
         id="scores",
-        title=f"Mean {METRICS[standings.metric]} against the number of features",
+        title=f"Mean {measure(standings.metric).words} against the number of features",
         caption="The band is one standard error to both sides of the best; point at another for its own."
-        f"{others} Click a name to hide it.",
+        f"{others} Level lines: what comes without selecting. Click a name to hide it.",
         height=460,
         data=traces,
         layout={
             "xaxis": {"title": {"text": "Number of features"}, **ticks, **scale},
-            "yaxis": {"title": {"text": _with_sign(standings.metric)}},
+            "yaxis": {"title": {"text": metric_title(standings.metric)}},
             "showlegend": True,
         },
         wide=True,
@@ -54,13 +62,14 @@ def _curves(standings: Standings, ks: list[int]) -> Chart:
 
 def _curve(name: str, place: int, curve: DataFrame, factor: float, sign: str) -> list[dict[str, Any]]:
     """The line of a method; behind that of the best a band, for several bands would hide the lines."""
-    shown = place < COLOURED and name != "random"
-    colour = f"@series{place}" if shown else "@quiet"
+    coloured = place < COLOURED and name != "random"
+    colour = f"@series{place}" if coloured else "@quiet"
+    dash = "dot" if name == "random" else DASHES[place % len(DASHES)]
     ks, means = curve["k"].tolist(), factor * curve["mean"]
-    errors = (factor * curve["error"]).fillna(0.0)
+    errors = (abs(factor) * curve["error"]).fillna(0.0)
     line = {
         "type": "scatter",
-        "mode": "lines+markers" if shown else "lines",
+        "mode": "lines+markers" if coloured else "lines",
         "name": label(name),
         "legendgroup": label(name),
         "x": ks,
@@ -70,10 +79,10 @@ def _curve(name: str, place: int, curve: DataFrame, factor: float, sign: str) ->
         f"{sign}<extra></extra>",
         "line": {
             "color": colour,
-            "width": 2 if shown else 1.2,
-            "dash": "dot" if name == "random" else "solid",
+            "width": 2.4 if place == 0 else 1.8 if coloured else 1.2,
+            "dash": dash,
         },
-        "marker": {"color": colour, "size": 6},
+        "marker": {"color": colour, "size": 7, "symbol": SYMBOLS[place % len(SYMBOLS)]},
     }
     if place > 0:
         return [line]
@@ -93,30 +102,45 @@ def _curve(name: str, place: int, curve: DataFrame, factor: float, sign: str) ->
     return [band, line]
 
 
+def _reference_lines(standings: Standings, ks: list[int]) -> list[dict[str, Any]]:
+    """What all features reach, and what comes without any, at every number of features alike."""
+    found = standings.references[standings.references["mean"].notna()]
+    sign, lines = unit(standings.metric)[1], []
+    for name, mean in zip(found["label"], found["mean"], strict=True):
+        whole = name.startswith(ALL_FEATURES)
+        lines.append(
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "name": label(name),
+                "x": [ks[0], ks[-1]],
+                "y": [rounded(shown(mean, standings.metric))] * 2,
+                "hovertemplate": f"{label(name)}: {number(mean, standings.metric)}{sign}<extra></extra>",
+                "line": {"color": "@strong", "width": 1.4, "dash": "dash" if whole else "dot"},
+            }
+        )
+    return lines
+
+
 def _levels(standings: Standings, k: int) -> Chart:
     factor, sign = unit(standings.metric)
-    there = standings.methods[standings.methods["mean"].notna()]
+    there = pd.concat([standings.methods, standings.references], ignore_index=True)
+    there = there[there["mean"].notna()]
     names = [str(name) for name in there["label"]]
-    mean, error = factor * there["mean"], (factor * there["error"]).fillna(0.0)
+    mean, error = factor * there["mean"], (abs(factor) * there["error"]).fillna(0.0)
     said = [
         f"{label(name)}<br>{number(one, standings.metric)}{sign}"
         for name, one in zip(names, there["mean"], strict=True)
     ]
     return Chart(
         id="scores",
-        title=f"Mean {METRICS[standings.metric]} with {k:,} {'feature' if k == 1 else 'features'}",
+        title=f"Mean {measure(standings.metric).words} with {k:,} {'feature' if k == 1 else 'features'}",
         caption="With one standard error to both sides. Mind where the axis starts.",
         height=rows_height(len(names)),
         data=[_dots(mean, mean - error, mean + error, said)],
-        layout=_by_method(names, _with_sign(standings.metric)),
+        layout=_by_method(names, metric_title(standings.metric)),
         wide=True,
     )
-
-
-def _with_sign(metric: str) -> str:
-    """The metric as the title of an axis."""
-    name, sign = METRICS[metric], unit(metric)[1]
-    return f"{name[0].upper()}{name[1:]}{f' ({sign})' if sign else ''}"
 
 
 def _by_method(names: list[str], title: str, **axis: Any) -> dict[str, Any]:
@@ -175,6 +199,7 @@ def differences_chart(standings: Standings) -> Chart | None:
             for one in part.to_dict("records")
         ]
         middle, low, high = (factor * part[name] for name in ("difference", "low", "high"))
+        low, high = (low, high) if factor > 0 else (high, low)
         if rows:
             traces.append({**_dots(middle, low, high, said, rows, colour), "name": label(words)})
     points = " (points)" if sign else ""
@@ -186,7 +211,7 @@ def differences_chart(standings: Standings) -> Chart | None:
         height=rows_height(len(names)) + 30,
         data=traces,
         layout={
-            **_by_method(names, f"Difference in {METRICS[standings.metric]}{points}", zeroline=True),
+            **_by_method(names, f"Difference in {measure(standings.metric).words}{points}", zeroline=True),
             "showlegend": True,
         },
         wide=True,

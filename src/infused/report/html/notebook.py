@@ -52,7 +52,7 @@ def selection_html(record: SelectionRecord) -> str:
         columns=["Rank", "Feature", "Alone", "Unique", *["Score"] * scored, "Group"] if shown else [],
         left={"Feature", "Alone", "Unique"},
         rows=rows,
-        strong_first=False,
+        n_strong=0,
         notes=[f"And {beyond:,} more: its table has them all."] if beyond else [],
         meaning=column_words(record) if shown else "",
     )
@@ -68,7 +68,7 @@ def comparison_html(standings: Standings) -> str:
         columns=list(table.cells.columns),
         left={"Method"},
         rows=[[Cell(str(text)) for text in row] for row in table.cells.to_numpy()],
-        strong_first=True,
+        n_strong=len(standings.tied),
         notes=table.notes,
         meaning=table.caption,
     )

@@ -82,7 +82,7 @@ def network_chart(record: SelectionRecord) -> Chart | None:
         id="network",
         title=f"Network of {_of(record, len(matrix))}",
         caption="A node is a feature with its rank, larger for a better score; one colour for each "
-        "redundancy group of two or more. Features that correlate strongly are linked and lie close.",
+        "group of near-duplicates. Features that correlate strongly are linked and lie close.",
         height=480,
         data=[trace for trace in traces if trace["x"]],
         layout={"xaxis": hidden, "yaxis": hidden, "showlegend": True, "margin": {"l": 4, "r": 4, "b": 4}},
@@ -126,7 +126,9 @@ def _nodes(record: SelectionRecord, places: Floats) -> dict[str, Any]:
         "y": places[:, 1].round(4).tolist(),
         "text": [str(feature.rank) for feature in features],
         "customdata": [
-            f"{label(feature.name)}<br>rank {feature.rank}, group {feature.group}" for feature in features
+            f"{label(feature.name)}<br>rank {feature.rank}"
+            f"{f', group {feature.group}' if feature.group in colours else ''}"
+            for feature in features
         ],
         "hovertemplate": "%{customdata}<extra></extra>",
         "textfont": {"color": "@onmark", "size": 10},

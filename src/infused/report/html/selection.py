@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from infused.record.measures import measure, number, score_text
 from infused.record.schema import SelectionRecord
-from infused.record.sentences import asked, came_out, shared_groups, title
+from infused.record.sentences import asked, came_out, how_many, shared_groups, title
 from infused.report.html.charts import (
     Chart,
     coefficient_chart,
@@ -18,6 +19,7 @@ from infused.report.html.charts import (
     rounded,
     shortened,
 )
+from infused.report.html.number_chart import number_chart
 from infused.report.html.page import PAPER, Pair, Section, embedded, render_page
 from infused.report.html.redundancy_charts import heat_chart, network_chart
 from infused.report.html.value_charts import (
@@ -75,7 +77,7 @@ def render_report(record: SelectionRecord) -> str:
         payload=_table(record),
         title=title(record),
         eyebrow=f"Feature selection with {record.method_name}",
-        lead=f"{asked(record)} {came_out(record)}",
+        lead=" ".join(words for words in (asked(record), how_many(record), came_out(record)) if words),
         facts=_facts(record),
         notes=[column_words(record), *[beyond] * (record.data.n_features > MOST_ROWS)],
         settings=_settings(record),
@@ -90,6 +92,7 @@ def _sections(record: SelectionRecord) -> list[Section]:
         for number, features in shared_groups(record).items()
     )
     return [
+        Section("number", "How many features", _there(number_chart(record))),
         Section("scores", "Scores", scores),
         Section("picture", "Picture", _there(picture_chart(record), class_pictures_chart(record))),
         Section("redundancy", "Redundancy", _there(heat_chart(record), network_chart(record)), pairs=groups),
@@ -120,12 +123,12 @@ def _distributions(record: SelectionRecord) -> Section:
 def _table(record: SelectionRecord) -> dict[str, Any]:
     """What the table shows, by rank: the selected with all their columns, then the others."""
     order = np.argsort(record.features.ranks)[:MOST_ROWS]
-    shown = record.selected[:MOST_ROWS]
+    shown, shared = record.selected[:MOST_ROWS], shared_groups(record)
     return {
         "names": _names_that_fit([record.features.names[n] for n in order]),
         "scores": [rounded(record.features.scores[n]) for n in order],
         "selected": len(shown),
-        "groups": [feature.group for feature in shown],
+        "groups": [feature.group if feature.group in shared else None for feature in shown],
         "alone": [rounded(feature.alone, 4) for feature in shown],
         "unique": [rounded(feature.unique, 4) for feature in shown],
         "coefficients": [[rounded(b, 4) for b in feature.coefficients or ()] for feature in shown],
@@ -143,7 +146,7 @@ def column_words(record: SelectionRecord) -> str:
     )
     if record.redundancy is not None:
         limit = f"{record.redundancy.threshold:g}"
-        words += f" Group: features of one group correlate with each other by at least {limit}."
+        words += f" Group: near-duplicates, which correlate with each other by at least {limit}."
     return words
 
 
@@ -159,15 +162,15 @@ def _names_that_fit(names: list[str]) -> list[str]:
 def _facts(record: SelectionRecord) -> list[Pair]:
     """The key figures."""
     data, found = record.data, record.convergence
-    groups = {feature.group for feature in record.selected}
     pairs = [
         ("Selected", f"{len(record.selected):,} of {data.n_features:,}"),
+        *_reached(record),
         ("Samples", f"{data.n_samples:,}"),
     ]
     if data.classes is not None:
         pairs.append(("Classes", f"{len(data.classes):,}"))
-    if record.redundancy is not None and None not in groups:
-        pairs.append(("Redundancy groups", f"{len(groups):,}"))
+    if record.redundancy is not None:
+        pairs.append(("Near-duplicate groups", f"{len(shared_groups(record)):,}"))
     if found is not None and found.converged is not None:
         pairs.append(("Solver", "converged" if found.converged else "not converged"))
     if found is not None and found.iterations is not None:
@@ -175,6 +178,22 @@ def _facts(record: SelectionRecord) -> list[Pair]:
     if found is not None and found.certificate is not None:
         pairs.append(("Optimality gap", f"{found.certificate:.1e} of λ1"))
     return pairs
+
+
+def _reached(record: SelectionRecord) -> list[Pair]:
+    """What the selected features reach, beside all of them and none, where it was measured."""
+    curve = record.number
+    if curve is None:
+        return []
+    name, sign = curve.scoring, measure(curve.scoring).unit
+    at = curve.ks.index(curve.chosen)
+    words = measure(name).words
+    chance = "Majority class" if record.data.classes is not None else "Mean of the target"
+    pairs = [(f"{words[0].upper()}{words[1:]}", score_text(curve.means[at], curve.errors[at], name))]
+    if curve.all_features is not None:
+        pairs.append(("With all features", number(curve.all_features, name)))
+    pairs.append((chance, number(curve.chance, name)))
+    return [(title, f"{text}{sign}") for title, text in pairs]
 
 
 def _settings(record: SelectionRecord) -> list[Pair]:
@@ -193,6 +212,7 @@ def _settings(record: SelectionRecord) -> list[Pair]:
         ("Method", request.method.id),
         ("Parameters", _options(request.method.parameters)),
         ("Features asked for", "as many as it finds" if request.k is None else str(request.k)),
+        ("Scored by", "" if record.number is None else record.number.scoring),
         ("Transform", f"{record.transform}{chosen}"),
         ("Seed", str(request.seed)),
         ("Time", ", ".join(f"{stage} {seconds:.2f} s" for stage, seconds in record.timings.items())),

@@ -11,11 +11,12 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from infused.bench import paper
-from infused.bench.captions import METRICS, in_order, p_text, unit
-from infused.bench.frames import metric_of, of_protocol, only_dataset
+from infused.bench.captions import in_order, p_text, unit
+from infused.bench.frames import REFERENCES, metric_of, of_protocol, only_dataset
 from infused.bench.plan import ProtocolName
 from infused.bench.ranks import RankComparison
 from infused.bench.statistics import score_summary
+from infused.bench.tables import metric_title
 from infused.report.plots.axes import one_axes
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 LINES = ("-", "--", "-.")
 OURS = {"color": "#d55e00", "marker": "o", "linestyle": "-", "linewidth": 2.2, "zorder": 3.0}
 RANDOM = {"color": "0.45", "marker": "", "linestyle": ":", "linewidth": 1.6}
+REFERENCE = {"color": "0.25", "marker": "", "linestyle": (0, (6, 3)), "linewidth": 1.0}
 TOP = 2.1  # of the diagram, above the line of ranks
 LEAKY = "LEAKY: selected on all samples"
 
@@ -90,7 +92,10 @@ def plot_accuracy_curves(
     wash = 0.13 if len(labels) <= 6 else 0.07  # many bands would hide the lines
     for label in labels:
         curve = summary[summary["label"] == label]
-        mean, error = factor * curve["mean"].to_numpy(), factor * curve["error"].fillna(0.0).to_numpy()
+        mean, error = factor * curve["mean"].to_numpy(), abs(factor) * curve["error"].fillna(0.0).to_numpy()
+        if curve["method"].iloc[0] in REFERENCES:
+            ax.axhline(mean[0], label=label, **styles[label])
+            continue
         ax.plot(curve["k"], mean, label=label, markersize=4, **styles[label])
         colour, level = styles[label]["color"], styles[label].get("zorder", 2.0) - 1
         ax.fill_between(
@@ -101,7 +106,7 @@ def plot_accuracy_curves(
         ax.plot(one.k, one.accuracy, "*", color=OURS["color"], markeredgecolor="black", markersize=13,
                 label="infused-lasso, published", linestyle="none", zorder=4)  # fmt: skip
     ax.set_xlabel("Number of features")
-    ax.set_ylabel(f"{METRICS[metric].capitalize()}{f' ({sign})' if sign else ''}")
+    ax.set_ylabel(metric_title(metric))
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     if sign:
         ax.set_ylim(top=min(ax.get_ylim()[1], 101.0))  # a band may reach beyond what there is
@@ -187,14 +192,15 @@ def method_styles(labels: Sequence[str]) -> dict[str, Style]:
     """Colour, marker and line of each method: ours stands out, random stays behind."""
     styles: dict[str, Style] = {}
     for label in labels:
-        n = len(styles.keys() - {"infused-lasso", "random"})
+        n = len(styles.keys() - {"infused-lasso", "random", *REFERENCES})
         usual = {
             "color": COLOURS[n % len(COLOURS)],
             "marker": MARKERS[n % len(MARKERS)],
             "linestyle": LINES[n // len(COLOURS) % len(LINES)],
             "linewidth": 1.2,
         }
-        styles[label] = {"infused-lasso": OURS, "random": RANDOM}.get(label, usual)
+        reference = dict.fromkeys(REFERENCES, REFERENCE)
+        styles[label] = {"infused-lasso": OURS, "random": RANDOM, **reference}.get(label, usual)
     return styles
 
 

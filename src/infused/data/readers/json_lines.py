@@ -1,0 +1,26 @@
+"""JSON lines: one object on each line, a column for each key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from infused._runtime.extras import extra
+from infused.data.errors import parsing
+from infused.data.raw import Part, RawTable
+from infused.data.readers import reader
+from infused.data.treatment import Treatment
+
+__all__ = ["read_json_lines"]
+
+SMALLEST_BLOCK, LARGEST_BLOCK = 1 << 20, 1 << 30  # an object must fit into a block
+
+
+@reader(".jsonl", ".ndjson", title="JSON lines", options=("target",))
+def read_json_lines(path: Path, treatment: Treatment, part: Part) -> RawTable:
+    """All keys of the objects; one that an object lacks is missing there."""
+    extra("pyarrow")
+    from pyarrow import json
+
+    size = min(max(SMALLEST_BLOCK, path.stat().st_size), LARGEST_BLOCK)
+    with parsing(path, "JSON lines"):
+        return RawTable(json.read_json(path, read_options=json.ReadOptions(block_size=size)))
