@@ -156,3 +156,52 @@ def test_charts_without_data_are_left_out():
     single = scores_chart(compare_methods(make_rows(ks=(7,))))
     assert single.title == "Mean accuracy with 7 features"
     assert len(single.data[0]["x"]) == 4
+
+
+def with_references(rows):
+    """The rows, and what all 40 features and the majority class reach."""
+    folds = rows[(rows["method"] == "random") & (rows["k"] == rows["k"].min())]
+    whole = folds.assign(method="all features", k=40, accuracy=folds["accuracy"] + 0.2, selected=None)
+    none = folds.assign(method="majority class", k=0, accuracy=0.4, selected=None)
+    return pd.concat([rows, whole, none], ignore_index=True)
+
+
+def test_lines_that_coincide_are_all_seen():
+    """What is drawn later has gaps and open marks, and its own pattern."""
+    same = make_rows(methods=dict.fromkeys(["lasso", "mrmr", "anova"], 0.9), noise=0.0)
+    found = compare_methods(with_references(pd.concat([same, make_rows(methods={"random": 0.5}, noise=0.0)])))
+    assert found.tied == ["anova", "lasso", "mrmr"]
+    lines = [trace for trace in scores_chart(found).data if trace.get("fill") is None]
+    drawn = {trace["name"]: trace for trace in lines}
+    assert drawn["anova"]["y"] == drawn["lasso"]["y"] == drawn["mrmr"]["y"]
+    patterns = [drawn[name]["line"]["dash"] for name in ("anova", "lasso", "mrmr")]
+    assert len(set(patterns)) == 3 and patterns[0] == "solid"
+    assert all("open" in drawn[name]["marker"]["symbol"] for name in ("lasso", "mrmr"))
+    assert verdict(found).startswith("anova, lasso and mrmr have the same best mean accuracy")
+    assert len(set(drawn["all features"]["y"])) == 1 and drawn["majority class"]["y"] == [40.0, 40.0]
+
+
+def test_references_stand_below_the_methods():
+    found = compare_methods(with_references(make_rows()))
+    page = render_comparison(found)
+    names = re.findall(r'<td class="name"[^>]*>(.*?)</td>', page)
+    assert names[-2:] == ["all features", "majority class"] and names[0] == "infused-lasso"
+    assert page.count('<tr class="other">') == 2 and page.count('<tr class="best">') == 1
+    assert "Majority class</dt><dd>40.0%" in page
+    assert "The majority class alone reaches 40.0%." in verdict(found)
+
+
+@pytest.mark.parametrize(
+    ("gain", "words"),
+    [
+        (0.3, "Dropping features costs something: all 40 reach"),
+        (-0.1, "Dropping features helps: all 40 reach"),
+    ],
+)
+def test_does_dropping_features_cost_anything(gain, words):
+    rows = make_rows(noise=0.005)
+    best = rows[(rows["method"] == "infused-lasso") & (rows["k"] == 20)]
+    whole = best.assign(method="all features", k=40, accuracy=best["accuracy"] + gain, selected=None)
+    assert words in verdict(compare_methods(pd.concat([rows, whole])))
+    even = best.assign(method="all features", k=40, selected=None)
+    assert "costs nothing that these folds can show" in verdict(compare_methods(pd.concat([rows, even])))
