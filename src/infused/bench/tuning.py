@@ -14,8 +14,10 @@ from infused._runtime.messages import check_choice
 from infused._runtime.progress import Stage
 from infused._typing import Array, Data, Floats, Ints, TargetKind
 from infused.bench.models import Judge, default_judge, judge_named, scaled
+from infused.data.coding import Coded, Coder
 from infused.exceptions import InputError, Setting
 from infused.record.explained import explained_variance
+from infused.selectors.method import with_groups
 
 __all__ = [
     "TRANSFORMS",
@@ -23,6 +25,7 @@ __all__ = [
     "Split",
     "choose_number",
     "choose_transform",
+    "coded_parts",
     "dense",
     "enough_samples",
     "folds_of",
@@ -96,13 +99,19 @@ def enough_samples(y: Array, kind: TargetKind, seed: int) -> Ints:
     return np.sort(chosen)
 
 
-def transformed(X: Data, name: str, feature_names: Sequence[str] = ()) -> Data:
+def transformed(X: Data, name: str, feature_names: Sequence[str] = (), numeric: Array | None = None) -> Data:
     """X with a transform of TRANSFORMS applied to every value; sparse data stay sparse.
 
-    The square root and the logarithm are for counts and intensities: a negative value is an error.
+    ``numeric`` says which columns hold numbers, by default all: others stay as they are. The square root and
+    the logarithm are for counts and intensities: a negative value is an error.
     """
     check_choice("transform", name, TRANSFORMS)
     if name == "none":
+        return X
+    if numeric is not None:
+        X = X.copy()
+        names = [one for one, own in zip(feature_names, numeric, strict=bool(feature_names)) if own]
+        X[:, numeric] = transformed(X[:, numeric], name, names)
         return X
     lowest = _lowest(X)
     if (lowest < 0).any():
@@ -119,13 +128,24 @@ def transformed(X: Data, name: str, feature_names: Sequence[str] = ()) -> Data:
     return X
 
 
-def choose_transform(X: Data, y: Array, kind: TargetKind, k: int, seed: int) -> Choice[str]:
+def coded_parts(coder: Coder | None, X: Data, train: Ints, test: Ints) -> tuple[Coded, Coded]:
+    """Training and test part as columns of numbers, by what the training part alone tells."""
+    if coder is None:
+        return Coded(X[train], None, None), Coded(X[test], None, None)
+    seen = X[train]
+    coding = coder.fit(seen)
+    return coding.apply(seen), coding.apply(X[test])
+
+
+def choose_transform(
+    X: Data, y: Array, kind: TargetKind, k: int, seed: int, coder: Coder | None = None
+) -> Choice[str]:
     """The transform under which a linear model predicts best, by 3-fold cross-validation.
 
     The model sees the k features that the target explains best, on the training part, and its penalty is the
     best of a few. This costs no fit of the slower selectors, and is the same for all of them.
     """
-    if (_lowest(X) < 0).any():
+    if (_lowest(X, coder) < 0).any():
         return Choice("none", "the values were not transformed, because some are negative")
     X, y, folds = _to_choose_on(X, y, kind, FOLDS, seed)
     judge = judge_named(default_judge(kind), kind)
@@ -134,11 +154,14 @@ def choose_transform(X: Data, y: Array, kind: TargetKind, k: int, seed: int) -> 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a score is wanted, not a converged model
         for name in TRANSFORMS:
-            values = transformed(X, name)
             reached = np.zeros(len(judge.candidates()))
             for train, test in folds:
-                best = _most_explained(values[train], y[train], kind, k)
-                parts = dense(values[train][:, best]), dense(values[test][:, best])
+                own, other = (
+                    transformed(part.F, name, numeric=part.numeric)
+                    for part in coded_parts(coder, X, train, test)
+                )
+                best = _most_explained(own, y[train], kind, k)
+                parts = dense(own[:, best]), dense(other[:, best])
                 reached += _scores(judge, parts, (y[train], y[test]), seed) / len(folds)
                 stage.advance()
             scores[name] = float(reached.max())
@@ -151,7 +174,15 @@ def choose_transform(X: Data, y: Array, kind: TargetKind, k: int, seed: int) -> 
     )
 
 
-def choose_number(make: Callable[[int], Any], X: Data, y: Array, kind: TargetKind, seed: int) -> Choice[int]:
+def choose_number(
+    make: Callable[[int], Any],
+    X: Data,
+    y: Array,
+    kind: TargetKind,
+    seed: int,
+    coder: Coder | None = None,
+    transform: str = "none",
+) -> Choice[int]:
     """The smallest k that predicts within one standard error of the best, by 5-fold cross-validation.
 
     In each fold, ``make(k)`` gives a selector that ranks the features once, on the training part; a linear
@@ -168,12 +199,15 @@ def choose_number(make: Callable[[int], Any], X: Data, y: Array, kind: TargetKin
             if getattr(selector, "ranking", None) == "recursive":
                 # Such a ranking is made for one k: all the way down, it is good for every k on the way.
                 selector = make(1)
-            order = order_of_features(selector, X[train], y[train], kind)[: grid[-1]]
+            own, other = coded_parts(coder, X, train, test)
+            F, F_test = (transformed(part.F, transform, numeric=part.numeric) for part in (own, other))
+            order = order_of_features(selector, F, y[train], kind, groups=own.groups)[: grid[-1]]
             stage.advance(len(grid))  # a ranking takes about as long as the scores
-            fitted, unseen = scaled(dense(X[train][:, order]), dense(X[test][:, order]))
+            columns, ends = own.columns(order)
+            fitted, unseen = scaled(dense(F[:, columns]), dense(F_test[:, columns]))
             for n, k in enumerate(grid):
-                model = FAST[kind].model(0, {}).fit(fitted[:, :k], y[train])
-                row[n] = model.score(unseen[:, :k], y[test])
+                model = FAST[kind].model(0, {}).fit(fitted[:, : ends[k - 1]], y[train])
+                row[n] = model.score(unseen[:, : ends[k - 1]], y[test])
                 stage.advance()
     mean = scores.mean(axis=0)
     best = int(mean.argmax())
@@ -206,8 +240,17 @@ def numbers_to_try(n_features: int) -> Ints:
     return np.unique([*range(STEP, most, STEP), most])
 
 
-def order_of_features(selector: Any, X: Data, y: Array, kind: TargetKind, ks: Sequence[int] = ()) -> Ints:
+def order_of_features(
+    selector: Any,
+    X: Data,
+    y: Array,
+    kind: TargetKind,
+    ks: Sequence[int] = (),
+    groups: Ints | None = None,
+) -> Ints:
     """All features, the best first, by a selector that is fitted here; ``ks`` are numbers that it must tell.
+
+    Where ``groups`` tell the variable of each column, variables are what is ordered.
 
     A ranking that is made for one number of features, as ``ranking="recursive"`` makes it, serves every
     smaller one: its features are the first of that ranking, not those of a run of their own.
@@ -215,7 +258,7 @@ def order_of_features(selector: Any, X: Data, y: Array, kind: TargetKind, ks: Se
     name = type(selector).__name__
     if kind == "real" and not _knows_target(selector) and (y == np.round(y)).all():
         y = y + 0.5  # scikit-learn takes whole numbers for classes, and no selector minds where zero is
-    selector.fit(X, y)
+    with_groups(selector, groups).fit(X, y)
     if not hasattr(selector, "ranking_"):
         raise InputError(f"{name} sets no ranking_, which tells the best k for every k")
     ranking = np.asarray(selector.ranking_)
@@ -270,6 +313,9 @@ def _knows_target(selector: Any) -> bool:
     return "target" in selector.get_params() if hasattr(selector, "get_params") else False
 
 
-def _lowest(X: Data) -> Floats:
+def _lowest(X: Data, coder: Coder | None = None) -> Floats:
+    if coder is not None and (coder.gaps or coder.levels is not None) and not sparse.issparse(X):
+        numbers = [j for j in range(X.shape[1]) if coder.levels is None or coder.levels[j] is None]
+        return np.asarray(np.fmin.reduce(X[:, numbers], axis=0, initial=0.0))
     low = X.min(axis=0)
     return np.asarray(low.toarray() if sparse.issparse(low) else low, dtype=np.float64).ravel()
