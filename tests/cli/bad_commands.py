@@ -239,9 +239,9 @@ CASES = {
         with_file("new-patients.csv", "age,iron\n1,2\n3,4\n", *APPLY),
         ["2 features have no column", "'glucose'"],
     ),
-    "missing values to apply to": (
-        with_file("new-patients.csv", "glucose,ferritin,iron\n1,2,\n3,4,5\n", *APPLY),
-        ["'iron' (1)", "--impute"],
+    "text to apply to": (
+        with_file("new-patients.csv", "glucose,ferritin,iron\n1,2,lots\n3,4,5\n", *APPLY),
+        ["'iron'", "'lots'", "--missing lots"],
     ),
     "output of no known kind": (command(*APPLY[:3], "-o", "x.xlsx"), ["x.xlsx", ".parquet or .csv"]),
     "output that exists": (command(*APPLY[:3], "-o", "patients.csv"), ["patients.csv", "--force"]),

@@ -70,7 +70,7 @@ def test_json_and_nothing_else(folder, infused):
     done = infused("select", "digits", "-k", "5", "-m", "anova", "--json")
     assert (done.code, done.err) == (0, ""), "notes on the data are in the JSON"
     record = SelectionRecord.from_json(done.out)
-    assert record.data.notes[0].startswith("3 constant columns were kept")
+    assert record.data.notes[0].startswith("3 constant columns, selected only where")
     assert sorted(folder.iterdir()) == before
     again = infused("select", "digits", "-k", "5", "-m", "anova", "--json", "-o", "there", "--no-report")
     assert names(record_in(folder / "there")) == names(SelectionRecord.from_json(again.out)) == names(record)
@@ -84,7 +84,8 @@ def test_quiet_says_nothing(folder, infused):
 
 def test_notes_go_to_stderr(folder, infused):
     done = infused("select", "digits", "-k", "5", "-m", "anova", "--no-report")
-    assert done.err == "Note: 3 constant columns were kept: 'pixel_0_0', 'pixel_4_0', 'pixel_4_7'\n"
+    names = "'pixel_0_0', 'pixel_4_0', 'pixel_4_7'"
+    assert done.err == f"Note: 3 constant columns, selected only where nothing else is left: {names}\n"
 
 
 def test_force_replaces_earlier_results(folder, infused):

@@ -222,9 +222,9 @@ def test_apply(file, table):
     assert selection.apply(file).shape == (90, 3)
     gaps = new.astype(float).copy()
     gaps.iloc[0] = np.nan
-    with pytest.raises(InputError, match=r"impute='median'"):
-        selection.apply(gaps)
-    assert selection.apply(gaps, impute="zero").iloc[0].tolist() == [0, 0, 0]
+    filled = selection.apply(gaps)
+    assert filled.iloc[0].tolist() == table[selection.features].median().tolist()
+    assert filled.attrs["notes"] == ("3 missing values filled as recorded",)
     with pytest.raises(InputError, match="1 feature has no column"):
         selection.apply(new.drop(columns=selection.features[0]))
     with pytest.raises(InputError, match="no option 'imput'"):

@@ -2,6 +2,7 @@
 
 For one method on one fold, in this order:
 
+0. What gaps are filled with and which levels categories have (:mod:`infused.data.coding`).
 1. The transform of the values (none; sqrt and log1p where no training value is negative) by inner 3-fold
    cross-validation of a linear model on the features with the largest F values, as many as the largest k, on
    at most 3,000 samples. It is the same for all methods.
@@ -12,11 +13,12 @@ For one method on one fold, in this order:
    samples; it serves every k.
 5. For every k, a fit on the training part and the scores on the test part.
 
-Choices 1 and 4 are by the score that counts (``scoring``); where that asks as much of a rare class as of a
-frequent one, the models weigh the classes alike. Two references go the same way: all features, which leave
-out the ranking; and the majority class or the mean of the target, which have no features at all.
+Choices of the transform and of the model's parameter are by the score that counts (``scoring``); where that
+asks as much of a rare class as of a frequent one, the models weigh the classes alike. Two references go the
+same way: all features, which leave out the ranking; and the majority class or the mean of the target, which
+have no features at all.
 
-"nested" shows the training part alone to all five. "leaky" shows all samples to the first two, as published
+"nested" shows the training part alone to all. "leaky" shows all samples to the first three, as published
 tables often do; its scores are too good, the more so the fewer samples there are.
 """
 
@@ -40,6 +42,7 @@ from infused.bench.store import Row, cell_rows
 from infused.bench.tuning import (
     FOLDS,
     choose_transform,
+    coded_parts,
     dense,
     enough_samples,
     folds_of,
@@ -48,6 +51,7 @@ from infused.bench.tuning import (
     transformed,
     tuned,
 )
+from infused.data.coding import Coded
 from infused.information.sharing import saved_seconds
 from infused.selectors.method import Method, canonical_json, prepared
 
@@ -121,15 +125,17 @@ def evaluate(
     began()
     start = own_seconds()
     found = ranking(problem, cell, seen, transform, remember)
-    chosen = problem.data.X[:, found["features"]]
-    X, X_test = (_values(chosen[rows], transform) for rows in (train, test))
+    chosen, coder = problem.data.X[:, found["features"]], problem.data.coder.take(found["features"])
+    own, other = coded_parts(coder, chosen, train, test)
+    X, X_test = _values(own, transform), _values(other, transform)
+    ends = own.columns(np.arange(len(found["features"])))[1]
     seed = seed_for(cell.seed, cell.repeat, cell.fold)
     training = Part(X, problem.data.y[train], _of(problem.groups, train), seed)
     judge = judge_of(cell, problem.data.kind)
     scoring = scoring_for(cell.scoring, problem.data.y, problem.data.kind)
     with _recorded_warnings() as judging:
         best = tuned_on(judge, training, problem, scoring)
-        by_k = scores_by_k(judge, best, training, (X_test, problem.data.y[test]), cell.ks, scoring)
+        by_k = scores_by_k(judge, best, training, (X_test, problem.data.y[test]), cell.ks, scoring, ends)
     if not is_reference(cell):
         by_k[cell.ks[-1]]["selected"] = found["features"]
     shared = {
@@ -165,11 +171,11 @@ def part_seen(problem: Problem, cell: Cell, train: Ints) -> Part:
 def chosen_transform(problem: Problem, cell: Cell, seen: Part, remember: Remember) -> str:
     """The transform of a fold, or of all samples, for any method."""
 
-    k, kind = problem.ks[-1], problem.data.kind
+    k, kind, coder = problem.ks[-1], problem.data.kind, problem.data.coder
     scoring = scoring_for(cell.scoring, problem.data.y, kind)
 
     def choose() -> str:
-        return choose_transform(seen.X, seen.y, kind, k, seen.seed, scoring).value
+        return choose_transform(seen.X, seen.y, kind, k, seen.seed, scoring, coder).value
 
     counts = {} if cell.scoring in PLAIN else {"scoring": cell.scoring}
     return str(remember({"what": "transform", "k": k, **counts, **_where(cell)}, choose))
@@ -211,11 +217,12 @@ def ranking(problem: Problem, cell: Cell, seen: Part, transform: str, remember: 
         return {"features": list(range(cell.ks[-1])), "seconds": None, "warnings": []}
 
     def select() -> dict[str, Any]:
-        X = transformed(seen.X, transform)
+        coded = problem.data.coder.fit(seen.X).apply(seen.X)
+        X = transformed(coded.F, transform, numeric=coded.numeric)
         selector = prepared(cell.selector, cell.ks[-1], kind, seed=seen.seed)
         with _recorded_warnings() as selecting:
             start = own_seconds()
-            order = order_of_features(selector, X, seen.y, kind, cell.ks)
+            order = order_of_features(selector, X, seen.y, kind, cell.ks, coded.groups)
             seconds = own_seconds() - start
         return {"features": order[: cell.ks[-1]].tolist(), "seconds": seconds, "warnings": selecting}
 
@@ -248,23 +255,26 @@ def scores_by_k(
     test: tuple[Floats, Array],
     ks: tuple[int, ...],
     scoring: Scoring,
+    ends: Ints,
 ) -> dict[int, Row]:
-    """Scores on the test part, and the seconds of the fit, for every k."""
+    """Scores on the test part, and the seconds of the fit, for every k; ``ends`` of the features' columns."""
     fitted, unseen = scaled(train.X, test[0]) if train.X.shape[1] else (train.X, test[0])
     by_k = {}
     for k in ks:
         model = judge.model(train.seed, best, balanced=scoring.balanced)
+        end = ends[k - 1] if k else 0  # a reference may have no features
         start = process_time()
-        model.fit(fitted[:, :k], train.y)
+        model.fit(fitted[:, :end], train.y)
         seconds = process_time() - start
-        by_k[k] = {**scores_of(model, unseen[:, :k], test[1], scoring), "fit_seconds": seconds}
+        by_k[k] = {**scores_of(model, unseen[:, :end], test[1], scoring), "fit_seconds": seconds}
     return by_k
 
 
-def _values(X: Data, transform: str) -> Floats:
+def _values(part: Coded, transform: str) -> Floats:
     """The selected features as a dense array, transformed; a test value may be negative where no other is."""
-    values = dense(X)
-    return np.asarray(transformed(values if transform == "none" else np.maximum(values, 0.0), transform))
+    values = dense(part.F)
+    positive = values if transform == "none" else np.maximum(values, 0.0)
+    return np.asarray(transformed(positive, transform, numeric=part.numeric))
 
 
 def _where(cell: Cell) -> dict[str, Any]:

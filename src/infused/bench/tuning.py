@@ -15,10 +15,12 @@ from infused._runtime.progress import Stage
 from infused._typing import Array, Data, Floats, Ints, TargetKind
 from infused.bench.models import CONSTANT, LARGEST_WHOLE, Judge, default_judge, judge_named, scaled
 from infused.bench.scoring import Scoring
+from infused.data.coding import Coded, Coder
 from infused.exceptions import InputError, Setting
 from infused.record.explained import explained_variance
 from infused.record.measures import measure, number
 from infused.record.schema import NumberCurve
+from infused.selectors.method import with_groups
 
 __all__ = [
     "TRANSFORMS",
@@ -26,6 +28,7 @@ __all__ = [
     "Split",
     "choose_number",
     "choose_transform",
+    "coded_parts",
     "dense",
     "enough_samples",
     "folds_of",
@@ -99,13 +102,19 @@ def enough_samples(y: Array, kind: TargetKind, seed: int) -> Ints:
     return np.sort(chosen)
 
 
-def transformed(X: Data, name: str, feature_names: Sequence[str] = ()) -> Data:
+def transformed(X: Data, name: str, feature_names: Sequence[str] = (), numeric: Array | None = None) -> Data:
     """X with a transform of TRANSFORMS applied to every value; sparse data stay sparse.
 
-    The square root and the logarithm are for counts and intensities: a negative value is an error.
+    ``numeric`` says which columns hold numbers, by default all: others stay as they are. The square root and
+    the logarithm are for counts and intensities: a negative value is an error.
     """
     check_choice("transform", name, TRANSFORMS)
     if name == "none":
+        return X
+    if numeric is not None:
+        X = X.copy()
+        names = [one for one, own in zip(feature_names, numeric, strict=bool(feature_names)) if own]
+        X[:, numeric] = transformed(X[:, numeric], name, names)
         return X
     lowest = _lowest(X)
     if (lowest < 0).any():
@@ -122,13 +131,24 @@ def transformed(X: Data, name: str, feature_names: Sequence[str] = ()) -> Data:
     return X
 
 
-def choose_transform(X: Data, y: Array, kind: TargetKind, k: int, seed: int, scoring: Scoring) -> Choice[str]:
+def coded_parts(coder: Coder | None, X: Data, train: Ints, test: Ints) -> tuple[Coded, Coded]:
+    """Training and test part as columns of numbers, by what the training part alone tells."""
+    if coder is None:
+        return Coded(X[train], None, None), Coded(X[test], None, None)
+    seen = X[train]
+    coding = coder.fit(seen)
+    return coding.apply(seen), coding.apply(X[test])
+
+
+def choose_transform(
+    X: Data, y: Array, kind: TargetKind, k: int, seed: int, scoring: Scoring, coder: Coder | None = None
+) -> Choice[str]:
     """The transform under which a linear model predicts best, by 3-fold cross-validation.
 
     The model sees the k features that the target explains best, on the training part, and its penalty is the
     best of a few. This costs no fit of the slower selectors, and is the same for all of them.
     """
-    if (_lowest(X) < 0).any():
+    if (_lowest(X, coder) < 0).any():
         return Choice("none", "the values were not transformed, because some are negative")
     X, y, folds = _to_choose_on(X, y, kind, FOLDS, seed)
     judge = judge_named(default_judge(kind), kind)
@@ -137,11 +157,14 @@ def choose_transform(X: Data, y: Array, kind: TargetKind, k: int, seed: int, sco
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a score is wanted, not a converged model
         for name in TRANSFORMS:
-            values = transformed(X, name)
             reached = np.zeros(len(judge.candidates()))
             for train, test in folds:
-                best = _most_explained(values[train], y[train], kind, k)
-                parts = dense(values[train][:, best]), dense(values[test][:, best])
+                own, other = (
+                    transformed(part.F, name, numeric=part.numeric)
+                    for part in coded_parts(coder, X, train, test)
+                )
+                best = _most_explained(own, y[train], kind, k)
+                parts = dense(own[:, best]), dense(other[:, best])
                 reached += _scores(judge, parts, (y[train], y[test]), seed, scoring) / len(folds)
                 stage.advance()
             scores[name] = float(reached.max())
@@ -155,7 +178,14 @@ def choose_transform(X: Data, y: Array, kind: TargetKind, k: int, seed: int, sco
 
 
 def choose_number(
-    make: Callable[[int], Any], X: Data, y: Array, kind: TargetKind, seed: int, scoring: Scoring
+    make: Callable[[int], Any],
+    X: Data,
+    y: Array,
+    kind: TargetKind,
+    seed: int,
+    scoring: Scoring,
+    coder: Coder | None = None,
+    transform: str = "none",
 ) -> NumberCurve:
     """The smallest k that predicts within one standard error of the best, by 5-fold cross-validation.
 
@@ -170,15 +200,20 @@ def choose_number(
         warnings.simplefilter("ignore")  # what matters is said of the fit on all data
         for row, (train, test) in zip(scores, folds, strict=True):
             ys = y[train], y[test]
-            order = order_of_features(make(int(grid[-1])), X[train], ys[0], kind)[: grid[-1]]
+            own, other = coded_parts(coder, X, train, test)
+            F, F_test = (transformed(part.F, transform, numeric=part.numeric) for part in (own, other))
+            selector = make(int(grid[-1]))
+            order = order_of_features(selector, F, ys[0], kind, groups=own.groups)[: grid[-1]]
             stage.advance(len(grid))  # a ranking takes about as long as the scores
-            parts = scaled(dense(X[train][:, order]), dense(X[test][:, order]))
+            columns, ends = own.columns(order)
+            parts = scaled(dense(F[:, columns]), dense(F_test[:, columns]))
             for n, k in enumerate(grid):
-                row[n] = _score(FAST[kind], parts[0][:, :k], parts[1][:, :k], ys, scoring)
+                end = ends[k - 1]
+                row[n] = _score(FAST[kind], parts[0][:, :end], parts[1][:, :end], ys, scoring)
                 stage.advance()
             chance.append(_score(CONSTANT[kind], parts[0], parts[1], ys, scoring))
-            if 8 * X.shape[0] * X.shape[1] <= LARGEST_WHOLE:
-                whole.append(_score(FAST[kind], *scaled(dense(X[train]), dense(X[test])), ys, scoring))
+            if 8 * X.shape[0] * F.shape[1] <= LARGEST_WHOLE:
+                whole.append(_score(FAST[kind], *scaled(dense(F), dense(F_test)), ys, scoring))
     mean = np.nanmean(scores, axis=0)
     errors = np.nanstd(scores, axis=0, ddof=1) / np.sqrt(len(folds))
     best = int(mean.argmax())
@@ -222,15 +257,23 @@ def numbers_to_try(n_features: int) -> Ints:
     return np.unique([*SMALL_NUMBERS, *range(2 * STEP, most, STEP), most])
 
 
-def order_of_features(selector: Any, X: Data, y: Array, kind: TargetKind, ks: Sequence[int] = ()) -> Ints:
+def order_of_features(
+    selector: Any,
+    X: Data,
+    y: Array,
+    kind: TargetKind,
+    ks: Sequence[int] = (),
+    groups: Ints | None = None,
+) -> Ints:
     """All features, the best first, by a selector that is fitted here; ``ks`` are numbers that it must tell.
 
-    One ranking serves every number of features: the best k are its first k.
+    Where ``groups`` tell the variable of each column, variables are what is ordered. One ranking serves
+    every number of them: the best k are its first k.
     """
     name = type(selector).__name__
     if kind == "real" and not _knows_target(selector) and (y == np.round(y)).all():
         y = y + 0.5  # scikit-learn takes whole numbers for classes, and no selector minds where zero is
-    selector.fit(X, y)
+    with_groups(selector, groups).fit(X, y)
     if not hasattr(selector, "ranking_"):
         raise InputError(f"{name} sets no ranking_, which tells the best k for every k")
     ranking = np.asarray(selector.ranking_)
@@ -287,6 +330,9 @@ def _knows_target(selector: Any) -> bool:
     return "target" in selector.get_params() if hasattr(selector, "get_params") else False
 
 
-def _lowest(X: Data) -> Floats:
+def _lowest(X: Data, coder: Coder | None = None) -> Floats:
+    if coder is not None and (coder.gaps or coder.levels is not None) and not sparse.issparse(X):
+        numbers = [j for j in range(X.shape[1]) if coder.levels is None or coder.levels[j] is None]
+        return np.asarray(np.fmin.reduce(X[:, numbers], axis=0, initial=0.0))
     low = X.min(axis=0)
     return np.asarray(low.toarray() if sparse.issparse(low) else low, dtype=np.float64).ravel()

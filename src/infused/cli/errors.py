@@ -26,6 +26,7 @@ LONGEST = 4000  # characters of a message
 HARMLESS = frozenset(
     (
         *("-k", "--features", "-m", "--method", "--transform", "--seed", "--jobs", "--task", "--impute"),
+        *("--categories", "--keep-duplicates"),
         *("--lambda1", "--lambda2", "--lambda3", "--formulation", "--fusion", "--set", "--grid"),
         *("--neighbours", "--folds", "--repeats", "--protocol", "--scoring"),
     )

@@ -27,6 +27,7 @@ EXPLAIN_EXAMPLES = o.examples(
     "infused explain patients.csv glucose --target diagnosis --output glucose",
 )
 MOST_BARS = 16
+MOST_CLASSES = 6
 
 
 @o.reads_data
@@ -69,11 +70,15 @@ def show_explanation(console: Console, found: Explanation, written: list[Path]) 
     where = f"  one of {found.n_features:,} features, {found.n_samples:,} samples"
     console.print(Text.assemble((terminal.printable(found.name), "bold"), where))
     console.print(_figures(found))
-    low, high = found.bin_edges[0], found.bin_edges[-1]
     target = terminal.printable(found.target)
-    _titled(console, f"By {target}, bars from {low:.3g} to {high:.3g}", _by_target(found))
+    if found.levels is not None:
+        _titled(console, f"Its levels by {target}", _by_level(found, found.levels))
+    else:
+        low, high = found.bin_edges[0], found.bin_edges[-1]
+        _titled(console, f"By {target}, bars from {low:.3g} to {high:.3g}", _by_target(found))
     if found.by_correlation:
         _titled(console, "Closest by correlation", _neighbours(found.by_correlation))
+    if found.by_similarity:
         _titled(console, "Closest by the structure of their graphs", _neighbours(found.by_similarity))
     if written:
         console.print()
@@ -93,16 +98,23 @@ def _figures(found: Explanation) -> Table:
     places = f"of {found.n_features:,}"
     information = found.mutual_information
     table = Table.grid(padding=(0, 2))
+    values = f"{found.n_distinct:,} different" if found.levels is None else f"{len(found.levels)} levels"
+    graph = []
+    if found.entropy is not None:
+        most = log(found.n_samples)
+        graph = [
+            ("Entropy of its graph", f"{found.entropy:.5g} nats, of {most:.5g} for a constant"),
+            ("Likeness to its target graph", f"I_S = {found.target_similarity:.5f}"),
+        ]
     for name, value in (
-        ("Values", f"{found.n_distinct:,} different"),
+        ("Values", values),
         (
             "Explained alone",
             f"{found.alone:.1%} of its variance goes with {terminal.printable(found.target)}, beyond chance",
         ),
         ("F value", f"{found.f_value.value:.4g}, rank {found.f_value.rank:,} {places}"),
         ("Mutual information", f"{information.value:.4g} nats, rank {information.rank:,} {places}"),
-        ("Entropy of its graph", f"{found.entropy:.5g} nats, of {log(found.n_samples):.5g} for a constant"),
-        ("Likeness to its target graph", f"I_S = {found.target_similarity:.5f}"),
+        *graph,
     ):
         table.add_row(Text(f"  {name}", "dim"), Text(value))
     return table
@@ -115,9 +127,22 @@ def _by_target(found: Explanation) -> Table:
         table.add_row(
             Text(terminal.printable(part.name, 24)),
             f"{part.count:,}",
-            *(f"{value:.3g}" for value in part.five),
+            *(f"{value:.3g}" for value in part.five or ()),
             Text(terminal.sparks(_fewer(part.histogram)), "cyan", no_wrap=True),
         )
+    return table
+
+
+def _by_level(found: Explanation, levels: Sequence[str]) -> Table:
+    """Counts of each level in each class; beyond a few classes, of the level alone."""
+    shown = found.by_target[:MOST_CLASSES]
+    numbers = ("samples", *(terminal.printable(part.name, 16) for part in shown))
+    table = terminal.plain_table("", *numbers, right=numbers)
+    for n, level in enumerate(levels):
+        counts = [part.histogram[n] for part in found.by_target]
+        total = sum(counts)
+        cells = (f"{one:,} ({one / max(1, total):.0%})" for one in counts[: len(shown)])
+        table.add_row(Text(terminal.printable(level, 24)), f"{total:,}", *cells)
     return table
 
 
@@ -135,6 +160,6 @@ def _neighbours(found: Sequence[Neighbour]) -> Table:
             Text(terminal.printable(one.name)),
             f"{one.correlation:.3f}",
             terminal.bar(one.correlation),
-            f"{one.similarity:.5f}",
+            "-" if one.similarity is None else f"{one.similarity:.5f}",
         )
     return table

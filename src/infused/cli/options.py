@@ -135,10 +135,29 @@ def _treatment(
     ] = None,
     impute: Annotated[
         str | None,
-        _reading("--impute", metavar="HOW", help="Fill missing values: mean, median, most-frequent or zero."),
+        _reading(
+            "--impute",
+            metavar="HOW",
+            help="Fill gaps of numbers: median (the default), mean, most-frequent, zero; error refuses them.",
+        ),
     ] = None,
     one_hot: Annotated[
-        bool, _reading("--one-hot", help="Make a 0/1 column of each value of a text column.")
+        bool, _reading("--one-hot", help="Make a feature of each value of a text column.")
+    ] = False,
+    categories: Annotated[
+        str,
+        _reading("--categories", metavar="HOW", help="Text columns: whole (one feature), or error."),
+    ] = "whole",
+    as_category: Annotated[
+        list[str] | None,
+        _reading("--as-category", metavar="COLUMN", help="Its numbers are codes of a category (repeatable)."),
+    ] = None,
+    missing: Annotated[
+        list[str] | None,
+        _reading("--missing", metavar="TEXT", help="Stands for a missing value (repeatable)."),
+    ] = None,
+    keep_duplicates: Annotated[
+        bool, _reading("--keep-duplicates", help="Let exact duplicates be selected beside each other.")
     ] = False,
     separator: Annotated[
         str | None,
@@ -173,7 +192,7 @@ def reads_data(command: Callable[..., None]) -> Callable[..., None]:
 
 def reads_features(command: Callable[..., None]) -> Callable[..., None]:
     """The same without what is about the target."""
-    return _with_options(command, ["x_key", "impute", "separator", "encoding", "no_header"])
+    return _with_options(command, ["x_key", "missing", "separator", "encoding", "no_header"])
 
 
 def _with_options(command: Callable[..., None], names: Sequence[str]) -> Callable[..., None]:
@@ -196,7 +215,7 @@ def _with_options(command: Callable[..., None], names: Sequence[str]) -> Callabl
 
 def given_options(options: dict[str, Any]) -> dict[str, Any]:
     """Those that were given: of switches, those that are not as they are by default."""
-    usual = {"header": True, "one_hot": False}
+    usual = {"header": True, "one_hot": False, "keep_duplicates": False, "categories": "whole"}
     return {name: value for name, value in options.items() if value not in (None, [], usual.get(name))}
 
 
@@ -273,6 +292,7 @@ RENAMED = {
 #: Parameters with an option of the same name, in any command.
 OPTIONS = (
     *("target", "target_file", "x_key", "y_key", "drop", "keep", "impute", "one_hot", "separator"),
+    *("categories", "as_category", "missing", "keep_duplicates"),
     *("encoding", "task", "grid", "transform", "seed", "method", "methods", "lambda1", "lambda2", "lambda3"),
     *("formulation", "fusion", "force", "data", "output", "neighbours", "folds", "repeats", "protocol"),
     *("classifier", "scoring", "timeout", "memory", "retry", "store", "datasets", "dataset", "format"),

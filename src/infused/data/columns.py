@@ -23,7 +23,6 @@ __all__ = [
     "numbered",
     "numeric_identifiers",
     "pixel_names",
-    "refuse_identifiers",
 ]
 
 WORDS = re.compile(r"(?:[A-Z]+(?![a-z])|[A-Z]?[a-z]+)\d*")  # ID1 is a gene
@@ -106,14 +105,6 @@ def numeric_identifiers(X: Data, names: Sequence[str], keep: Collection[str]) ->
         if name not in keep and named_like_identifier(name) and _tells_rows_apart(X[:, j]):
             found.add(j)
     return [names[j] for j in sorted(found)]
-
-
-def refuse_identifiers(names: Sequence[str]) -> None:
-    """Raise when there are any: they look like features, and a selector may fall for them."""
-    if names:
-        seem = "looks like an identifier, not like a feature" if len(names) == 1 else "look like identifiers"
-        use = (", or use as it is with ", Setting("keep", list(names)[:SHOWN]))
-        raise DataError(f"{listed(names)} {seem} (every row has its own value): ", *leave_out(names), *use)
 
 
 def _counting(X: Floats) -> list[int]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from infused._runtime.messages import count, listed, quoted
 from infused._typing import Array, Data, TargetKind
+from infused.data.coding import Coded, Coder, Levels, Origin, has_gaps
 from infused.data.columns import no_columns
 from infused.data.errors import DataError
 from infused.data.fingerprint import fingerprint
@@ -20,16 +21,20 @@ __all__ = ["Dataset", "Features"]
 
 @dataclass(frozen=True)
 class Features:
-    """Finite numbers, samples x features, with names.
+    """Numbers, samples x features, with names.
 
     Parameters
     ----------
     X : ndarray or sparse CSR array of shape (n_samples, n_features)
-        The values, float64.
+        The values, float64; for categories the positions of their levels; NaN for gaps.
     feature_names : tuple of str
         One for each column of X.
     notes : tuple of str, default=()
         What was left out or filled, a sentence each.
+    levels : tuple or None, default=None
+        For each feature the names of its levels, None for a number; None where all are numbers.
+    origins : tuple of Origin or None, default=None
+        How each feature is read from a column; None for columns of their names that hold numbers.
 
     See Also
     --------
@@ -45,18 +50,23 @@ class Features:
     X: Data
     feature_names: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    levels: Levels | None = None
+    origins: tuple[Origin, ...] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """Samples x features with a target, all finite numbers, every feature with a name of its own.
+    """Samples x features with a target, every feature with a name of its own.
+
+    A feature is a variable: a number, or a category. Gaps are NaN. Without gaps and categories, X is what a
+    selector takes; otherwise :meth:`coded` makes that of it.
 
     Parameters
     ----------
     name : str
         A short name; "data" for data given in Python.
     X : ndarray or sparse CSR array of shape (n_samples, n_features)
-        The values, float64.
+        The values, float64: numbers, and for categories the positions of their levels; NaN for gaps.
     y : ndarray of shape (n_samples,) or (n_samples, n_targets)
         Texts or int64 for classes, float64 for real targets.
     feature_names : tuple of str
@@ -73,6 +83,12 @@ class Dataset:
         Whether the features list the pixels row by row or column by column.
     notes : tuple of str, default=()
         What was left out, filled or taken for granted, a sentence each.
+    levels : tuple or None, default=None
+        For each feature the names of its levels, None for a number; None where all are numbers.
+    origins : tuple of Origin or None, default=None
+        How each feature is read from a column; None for columns of their names that hold numbers.
+    impute : str, default="median"
+        How gaps of numbers are filled.
 
     See Also
     --------
@@ -98,6 +114,9 @@ class Dataset:
     grid_shape: tuple[int, int] | None = None
     grid_order: GridOrder = "rows"
     notes: tuple[str, ...] = ()
+    levels: Levels | None = None
+    origins: tuple[Origin, ...] | None = None
+    impute: str = "median"
 
     @property
     def n_samples(self) -> int:
@@ -123,7 +142,31 @@ class Dataset:
 
         The same data have the same fingerprint in every file format and on every machine.
         """
-        return fingerprint(self.X, self.y, self.feature_names)
+        return fingerprint(self.X, self.y, self.feature_names, self.levels, self._filled_by)
+
+    @cached_property
+    def coder(self) -> Coder:
+        """How features become columns of numbers, to be learned on training rows."""
+        return Coder(self.feature_names, self.levels, self.impute, self.origins, has_gaps(self.X))
+
+    @property
+    def plain(self) -> bool:
+        """Whether X has neither gaps nor categories."""
+        return self.levels is None and not self.coder.gaps
+
+    def coded(self) -> Coded:
+        """The columns of numbers that a selector takes, learned on all samples.
+
+        Returns
+        -------
+        Coded
+            ``F`` holds the columns, ``groups`` the feature of each; None where each feature is one column.
+        """
+        return self.coder.fit(self.X).apply(self.X)
+
+    @property
+    def _filled_by(self) -> str | None:
+        return self.impute if self.coder.gaps else None
 
     def describe(self) -> str:
         """Say in one line what the data are.
@@ -161,7 +204,15 @@ class Dataset:
         """
         positions = self._positions(list(features))
         names = tuple(self.feature_names[j] for j in positions)
-        return replace(self, X=self.X[:, positions], feature_names=names, grid_shape=None)
+        coder = self.coder.take(positions)
+        return replace(
+            self,
+            X=self.X[:, positions],
+            feature_names=names,
+            levels=coder.levels,
+            origins=coder.origins,
+            grid_shape=None,
+        )
 
     def _positions(self, features: list[str | int]) -> list[int]:
         if len(features) == self.n_features and all(isinstance(f, bool | np.bool_) for f in features):

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from infused._typing import Array, Data
+from infused.data.coding import Levels
 
 __all__ = ["fingerprint"]
 
@@ -23,24 +24,30 @@ BLOCK = 256  # columns taken at once
 SPARSE = 4  # a column with fewer than a quarter of its entries non-zero is hashed by those
 
 
-def fingerprint(X: Data, y: Array, names: Iterable[str]) -> str:
-    """The SHA-256, in hexadecimal."""
+def fingerprint(
+    X: Data, y: Array, names: Iterable[str], levels: Levels | None = None, impute: str | None = None
+) -> str:
+    """The SHA-256, in hexadecimal; levels and the way to fill gaps count where there are any."""
     digest = hashlib.sha256(VERSION)
     _feed_texts(digest, names)
     _feed_numbers(digest, np.array(X.shape), "<i8")
     for rows, values in _columns(X):
         if len(rows) * SPARSE < X.shape[0]:
             _feed_numbers(digest, rows, "<i8")
-            _feed_numbers(digest, values, "<f8")
+            _feed_numbers(digest, np.where(np.isnan(values), np.nan, values), "<f8")
         else:
             column = np.zeros(X.shape[0])
-            column[rows] = values
+            column[rows] = np.where(np.isnan(values), np.nan, values)  # every gap has the same bits
             _feed_numbers(digest, column, "<f8")
     _feed_numbers(digest, np.array(y.shape), "<i8")
     if y.dtype.kind == "U":
         _feed_texts(digest, y.tolist())
     else:
         _feed_numbers(digest, y, "<f8" if y.dtype.kind == "f" else "<i8")
+    for own in levels or ():
+        _feed_texts(digest, ("category", *own) if own is not None else ("number",))
+    if impute is not None:
+        _feed_texts(digest, (f"gaps by {impute}",))
     return digest.hexdigest()
 
 

@@ -7,20 +7,23 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
+
 from infused._runtime.messages import count, listed, quoted
 from infused._typing import Array
+from infused.data.coding import Origin, VariableCoding
 from infused.data.columns import check_unique, find_column, find_columns, leave_out
 from infused.data.dataset import Dataset, Features
 from infused.data.errors import DataError
-from infused.data.prepare import chosen_features, prepare_features
+from infused.data.prepare import matrix_columns, prepare_features, table_columns
 from infused.data.raw import Raw, RawMatrix, RawTable, in_numbers
 from infused.data.sources import Source, file_source, find_source
 from infused.data.table import likely_targets
-from infused.data.target import settle_target, target_from_array, target_from_column
+from infused.data.target import present, settle_target, target_from_array, target_from_column
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError, Setting
 
-__all__ = ["load", "load_data", "load_features"]
+__all__ = ["load", "load_data", "load_features", "read_recorded"]
 
 AS_IT_IS = Treatment()
 READING = {"target", "target_file", "x_key", "y_key", "separator", "encoding", "header"}
@@ -35,15 +38,23 @@ def load_data(
     y_key: str | None = None,
     drop: str | Iterable[str | int] = (),
     keep: str | Iterable[str | int] = (),
-    impute: Literal["mean", "median", "most-frequent", "zero"] | None = None,
+    impute: Literal["mean", "median", "most-frequent", "zero", "error"] | None = None,
     one_hot: bool = False,
+    categories: Literal["whole", "error"] = "whole",
+    as_category: str | Iterable[str | int] = (),
+    missing: str | Iterable[str] = (),
+    keep_duplicates: bool = False,
     separator: str | None = None,
     encoding: str | None = None,
     header: bool = True,
     task: Literal["classification", "regression"] | None = None,
     grid: tuple[int, int] | None = None,
 ) -> Dataset:
-    """Read data as finite numbers with a target; raise `DataError` on anything doubtful.
+    """Read data as variables with a target; raise `DataError` on anything doubtful.
+
+    A column of text is a number where it writes numbers (``$24,000``, ``1.234,56``, ``15.3%``), a date where
+    it writes dates (then its year, month and weekday are features), else a category. Identifiers, and texts
+    that are different in nearly every row, are left out with a note; so are rows without a target.
 
     Parameters
     ----------
@@ -65,10 +76,20 @@ def load_data(
         Columns to leave out.
     keep : str or iterable of str or int, default=()
         Columns to use although they look like identifiers, are row labels, or hold whole numbers beyond 2^53.
-    impute : {"mean", "median", "most-frequent", "zero"} or None, default=None
-        How to fill missing values; without it they are an error.
+    impute : {"median", "mean", "most-frequent", "zero", "error"} or None, default=None
+        How the gaps of numbers are filled when columns for a selector are made; None for the median, "error"
+        to refuse gaps.
     one_hot : bool, default=False
-        Make a 0/1 column ``column=value`` of each value of a text column; without it text is an error.
+        Make a 0/1 column ``column=value`` of each value of a text column, which is a feature of its own;
+        without it the column is one feature.
+    categories : {"whole", "error"}, default="whole"
+        "error" to refuse columns of text.
+    as_category : str or iterable of str or int, default=()
+        Columns of numbers that are codes of categories.
+    missing : str or iterable of str, default=()
+        What stands for a missing value, beside the usual spellings (empty, ?, NA, n/a, NaN, null).
+    keep_duplicates : bool, default=False
+        Whether columns that repeat another one exactly may be selected beside it.
     separator : str or None, default=None
         The character between the values of a text table; found out by default.
     encoding : str or None, default=None
@@ -143,8 +164,8 @@ def load(source: Any, treatment: Treatment) -> Dataset:
         target = _target(labels.read(treatment, "target"), treatment, labels.where, alone=True)
     else:
         target = _target(raw, treatment, found.where)
+    raw, target, rows = _with_target(raw, target, found.where)
     features = prepare_features(raw, treatment, found.where, target.position)
-    _check_lengths(features.X.shape, len(target.y), target.name, found.where)
     y, kind, notes = settle_target(target.y, target.name, treatment.task)
     data = Dataset(
         found.name,
@@ -154,7 +175,10 @@ def load(source: Any, treatment: Treatment) -> Dataset:
         target.name,
         kind,
         found.origin,
-        notes=(*features.notes, *notes),
+        notes=(*rows, *features.notes, *notes),
+        levels=features.levels,
+        origins=features.origins,
+        impute="median" if treatment.impute in (None, "error") else treatment.impute,
     )
     return _with_grid(data, raw, treatment.grid)
 
@@ -171,8 +195,8 @@ def load_features(source: Any, features: Sequence[str], treatment: Treatment = A
     features : sequence of str
         Their names. One that the data lack raises `DataError`.
     treatment : Treatment, default=Treatment()
-        How to read the source and how to fill missing values. Its other options, and those that have no
-        meaning for the source, are not heeded: new data may come in another format.
+        How to read the source. Its other options, and those that have no meaning for the source, are not
+        heeded: new data may come in another format.
 
     Returns
     -------
@@ -191,7 +215,44 @@ def load_features(source: Any, features: Sequence[str], treatment: Treatment = A
     """
     found = find_source(source)
     raw = in_numbers(found.read(treatment, "features"), found.where)
-    return chosen_features(raw, features, treatment, found.where)
+    stored = raw.columns.column_names if isinstance(raw, RawTable) else ()
+    return _recorded(raw, [_by_name(name, stored) for name in features], treatment, found.where)
+
+
+def read_recorded(
+    source: Any, variables: Sequence[VariableCoding], treatment: Treatment = AS_IT_IS
+) -> Features:
+    """The values of recorded variables in other data, each read as the record says; NaN for gaps.
+
+    Categories are the positions of their recorded levels; those that the record lacks follow after them.
+    """
+    found = find_source(source)
+    raw = in_numbers(found.read(treatment, "texts"), found.where)
+    return _recorded(raw, variables, treatment, found.where)
+
+
+def _recorded(raw: Raw, variables: Sequence[VariableCoding], treatment: Treatment, where: str) -> Features:
+    names = tuple(one.name for one in variables)
+    if not names:
+        raise DataError(f"no features to read from {where}")
+    check_unique(names, "the list of features")
+    if isinstance(raw, RawMatrix):
+        columns_of = [one.origin.column for one in variables]
+        return Features(matrix_columns(raw, columns_of, where, treatment.missing), names)
+    columns, levels = table_columns(raw, variables, where, treatment.missing)
+    X = np.empty((len(columns[0]), len(names)), order="F")
+    for j, values in enumerate(columns):
+        X[:, j] = values
+    return Features(X, names, levels=levels if any(own is not None for own in levels) else None)
+
+
+def _by_name(feature: str, stored: Sequence[str]) -> VariableCoding:
+    """A number in the column of its name, or ``column=value``, which ``one_hot`` makes."""
+    if feature not in stored:
+        for j, letter in enumerate(feature):
+            if letter == "=" and feature[:j] in stored:
+                return VariableCoding(feature, Origin(feature[:j], "level", level=feature[j + 1 :]))
+    return VariableCoding(feature, Origin(feature))
 
 
 def _refuse_ignored(treatment: Treatment, found: Source, labels: Source | None) -> None:
@@ -218,7 +279,7 @@ def _target(raw: Raw, treatment: Treatment, where: str, alone: bool = False) -> 
     if isinstance(raw, RawTable) and raw.y is None:
         position = _target_position(raw.columns, treatment.target, where, alone)
         name = raw.columns.column_names[position]
-        y = target_from_column(raw.columns.column(position), name)
+        y = target_from_column(raw.columns.column(position), name, raw.decimal, treatment.missing)
         return _Target(y, name, None if alone else position)
     if isinstance(raw, RawTable):
         _refuse_target_in(raw.columns.column_names, raw.target_name, treatment)
@@ -246,6 +307,27 @@ def _refuse_target_in(names: Sequence[str], target: str, treatment: Treatment) -
         raise DataError(
             twice, *leave_out([target]), ", or use it as a feature with ", Setting("keep", [target])
         )
+
+
+def _with_target(raw: Raw, target: _Target, where: str) -> tuple[Raw, _Target, list[str]]:
+    """The rows that have a target, and a note on the others."""
+    shape = (raw.columns.num_rows, raw.columns.num_columns) if isinstance(raw, RawTable) else raw.X.shape
+    _check_lengths(shape, len(target.y), target.name, where)
+    if shape[0] == 0:
+        raise DataError(f"{where} has a header and no rows")
+    there = present(target.y)
+    if there.all():
+        return raw, target, []
+    if not there.any():
+        raise DataError(f"the target {quoted(target.name)} has no value at all: give another column")
+    y = target.y[there]
+    if isinstance(raw, RawTable):
+        kept: Raw = replace(raw, columns=raw.columns.filter(there))
+    else:
+        kept = replace(raw, X=raw.X[there])
+    rows = count(int((~there).sum()), "row")
+    note = f"left out {rows} without a value of the target {quoted(target.name)}"
+    return kept, target._replace(y=y), [note]
 
 
 def _check_lengths(shape: tuple[int, int], n_targets: int, name: str, where: str) -> None:

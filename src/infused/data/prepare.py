@@ -1,14 +1,14 @@
-"""From what was found to features that a selector can take: columns chosen, values finite, the rest noted."""
+"""From what was found to features that can be selected from: columns chosen, values told, the rest noted."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from infused._runtime.messages import SHOWN, count, listed, quoted
-from infused._typing import Array, Data
+from infused._typing import Array, Data, Floats
+from infused.data.coding import Levels, Origin, VariableCoding
 from infused.data.columns import (
     check_unique,
     find_columns,
@@ -16,63 +16,48 @@ from infused.data.columns import (
     no_columns,
     numbered,
     numeric_identifiers,
-    refuse_identifiers,
 )
 from infused.data.dataset import Features
 from infused.data.errors import DataError
+from infused.data.problems import Problems
 from infused.data.raw import Raw, RawMatrix, RawTable
-from infused.data.table import feature_matrix, one_hot_column
+from infused.data.table import column_kind
 from infused.data.treatment import Treatment
+from infused.data.variables import Variables, recorded_values, table_variables
+from infused.data.written import as_gaps
 from infused.exceptions import Setting
 
-__all__ = ["chosen_features", "prepare_features"]
+__all__ = ["column_names", "matrix_columns", "prepare_features", "table_columns"]
 
 
 def prepare_features(raw: Raw, treatment: Treatment, where: str, target: int | None = None) -> Features:
-    """Every column but the target and what is left out, as finite numbers; or an error with the culprit."""
-    names = _column_names(raw, where)
+    """Every column but the target and what is left out, as variables; or an error with the culprits."""
+    names = column_names(raw, where)
     keep = [names[j] for j in find_columns(names, treatment.keep, "keep")]
     positions, notes = _remaining(raw, names, treatment, keep, target)
     if not positions:
         raise DataError(f"{where} has no feature columns beside the target and what is left out")
-    features = _numbers(raw, names, positions, treatment, keep, where)
-    X, names = features.X, features.feature_names
-    if X.shape[0] < 2:
-        raise DataError(f"{where} has {count(X.shape[0], 'row')} of data; at least two are needed")
-    refuse_identifiers(numeric_identifiers(X, names, keep))
-    _refuse_infinite(X, names)
-    X, filled = _fill_missing(X, names, treatment.impute)
-    return Features(X, names, (*notes, *features.notes, *filled, *_constant(X, names)))
+    problems = Problems()
+    if isinstance(raw, RawMatrix):
+        features = _of_matrix(raw, names, positions, treatment)
+    else:
+        codes = [names[j] for j in find_columns(names, treatment.as_category, "as_category")]
+        features = _of_table(raw, positions, treatment, (keep, codes), where, problems)
+    if features.X.shape[0] < 2:
+        raise DataError(f"{where} has {count(features.X.shape[0], 'row')} of data; at least two are needed")
+    _refuse_infinite(features.X, features.feature_names, problems)
+    gaps = _gaps(features)
+    if treatment.impute == "error" and gaps:
+        _refuse_gaps(gaps, features.feature_names, problems)
+    problems.tell()
+    features = _without_useless(features, keep)
+    if features.X.shape[1] == 0:
+        raise DataError(f"{where} has no feature columns beside the target and what is left out")
+    every = (*notes, *features.notes, *_gap_notes(features, treatment.impute or "median"))
+    return Features(features.X, features.feature_names, every, features.levels, features.origins)
 
 
-def chosen_features(raw: Raw, chosen: Sequence[str], treatment: Treatment, where: str) -> Features:
-    """These features alone, in this order; ``column=value`` is made again from its column of text."""
-    if not chosen:
-        raise DataError(f"no features to read from {where}")
-    check_unique(chosen, "the list of features")
-    if isinstance(raw, RawTable):
-        raw = _with_one_hot(raw, chosen, treatment.impute)
-    names = _column_names(raw, where)
-    position = {name: j for j, name in enumerate(names)}
-    absent = [name for name in chosen if name not in position]
-    if absent:
-        raise no_columns(absent, where)
-    positions = [position[name] for name in chosen]
-    features = _numbers(raw, names, positions, replace(treatment, one_hot=False), chosen, where)
-    _refuse_infinite(features.X, chosen)
-    X, filled = _fill_missing(features.X, chosen, treatment.impute)
-    return Features(X, tuple(chosen), (*features.notes, *filled))
-
-
-def _with_one_hot(raw: RawTable, chosen: Sequence[str], impute: str | None) -> RawTable:
-    columns, stored = raw.columns, set(raw.columns.column_names)
-    for name in chosen:
-        made = None if name in stored else one_hot_column(raw.columns, name, impute)
-        columns = columns if made is None else columns.append_column(name, made)
-    return replace(raw, columns=columns)
-
-
-def _column_names(raw: Raw, where: str) -> tuple[str, ...]:
+def column_names(raw: Raw, where: str) -> tuple[str, ...]:
     """The names of all columns, each of which must be there once."""
     if isinstance(raw, RawTable):
         names = tuple(raw.columns.column_names)
@@ -87,37 +72,89 @@ def _column_names(raw: Raw, where: str) -> tuple[str, ...]:
     return names
 
 
-def _refuse_infinite(X: Data, names: Sequence[str]) -> None:
-    """Raise when a value is infinite."""
-    infinite = [names[j] for j, values in _unsound(X).items() if np.isinf(values).any()]
-    if infinite:
-        raise DataError(f"infinite values in {listed(infinite)}: replace them, or ", *leave_out(infinite))
+def matrix_columns(raw: RawMatrix, chosen: Sequence[str], where: str, missing: Sequence[str] = ()) -> Data:
+    """Columns of a matrix by name, in this order."""
+    names = column_names(raw, where)
+    position = {name: j for j, name in enumerate(names)}
+    absent = [name for name in chosen if name not in position]
+    if absent:
+        raise no_columns(absent, where)
+    X = raw.X[:, [position[name] for name in chosen]]
+    problems = Problems()
+    _refuse_infinite(X, chosen, problems)
+    problems.tell()
+    return as_gaps(X, missing) if missing and isinstance(X, np.ndarray) else X
 
 
-def _fill_missing(X: Data, names: Sequence[str], impute: str | None) -> tuple[Data, list[str]]:
-    """X with a figure of its column for every NaN, as a copy, and a note; raise when not told how."""
-    counts = {j: int(np.isnan(values).sum()) for j, values in _unsound(X).items()}
-    missing = [j for j, n in counts.items() if n]
-    if not missing:
-        return X, []
-    total, affected = sum(counts.values()), [names[j] for j in missing]
-    if impute is None:
-        where = ", ".join(f"{quoted(names[j])} ({counts[j]:,})" for j in missing[:SHOWN])
-        more = f" and {len(missing) - SHOWN:,} more columns" if len(missing) > SHOWN else ""
-        fill = ("fill with ", Setting("impute", "median"))
-        raise DataError(
-            f"{count(total, 'value')} missing in {where}{more}: ", *fill, ", or ", *leave_out(affected)
-        )
-    figures = np.zeros(X.shape[1])
-    if impute != "zero":
-        from sklearn.impute import SimpleImputer
+def table_columns(
+    raw: RawTable, variables: Sequence[VariableCoding], where: str, missing: Sequence[str] = ()
+) -> tuple[list[Floats], Levels]:
+    """Variables of a table, each read from its column in the recorded way, NaN where a value is missing.
 
-        _refuse_empty([names[j] for j in missing if counts[j] == X.shape[0]], impute)
-        imputer = SimpleImputer(strategy=impute.replace("-", "_"))
-        figures[missing] = imputer.fit(X[:, missing]).statistics_
-    by = "by zero" if impute == "zero" else f"by the {impute.replace('-', ' ')}"
-    note = f"imputed {count(total, 'missing value')} {by} in: {listed(affected)}"
-    return _filled(X.copy(), missing, figures), [note]
+    Also the levels of the categories: the recorded ones, then those that the record lacks.
+    """
+    column_names(raw, where)
+    if raw.columns.num_rows == 0:
+        raise DataError(f"{where} has a header and no rows")
+    stored = set(raw.columns.column_names)
+    absent = list(dict.fromkeys(one.origin.column for one in variables if one.origin.column not in stored))
+    if absent:
+        raise no_columns(absent, where)
+    problems, found, levels = Problems(), [], []
+    for one in variables:
+        name = one.origin.column
+        column = raw.columns.column(name)
+        if column_kind(column.type) in ("objects", "bytes"):
+            raise DataError(f"{quoted(name)} holds neither numbers nor texts in {where}")
+        values, own, odd = recorded_values(column, one, missing)
+        if odd:
+            what = (f"{quoted(name)} holds {listed(dict.fromkeys(odd))} where numbers belong",)
+            gaps = Setting("missing", list(dict.fromkeys(odd))[:SHOWN])
+            problems.add(what, ("if these stand for missing values, say so with ", gaps), gaps)
+        if np.isinf(values).any():
+            raise DataError(f"infinite values in {quoted(name)}: replace them")
+        found.append(values)
+        levels.append(own)
+    problems.tell()
+    return found, tuple(levels)
+
+
+def _of_matrix(
+    raw: RawMatrix, names: tuple[str, ...], positions: list[int], treatment: Treatment
+) -> Features:
+    X = raw.X if len(positions) == len(names) else raw.X[:, positions]
+    if treatment.missing and isinstance(X, np.ndarray):
+        X = as_gaps(X, treatment.missing)
+    return Features(X, tuple(names[j] for j in positions))
+
+
+def _of_table(
+    raw: RawTable,
+    positions: list[int],
+    treatment: Treatment,
+    named: tuple[Sequence[str], Sequence[str]],
+    where: str,
+    problems: Problems,
+) -> Features:
+    chosen = raw.columns.select(positions)
+    if chosen.num_rows == 0:
+        raise DataError(f"{where} has a header and no rows")
+    found = table_variables(chosen, treatment, *named, raw.decimal)
+    problems.found += found.problems.found
+    extra = ("with ", Setting("one_hot", True)) if treatment.one_hot else ()
+    check_unique(found.names, f"{where} ", *extra)
+    X = np.empty((chosen.num_rows, len(found.names)), order="F")
+    for j, values in enumerate(found.values):
+        X[:, j] = values
+    levels, origins = _unusual(found)
+    return Features(X, tuple(found.names), tuple(found.told()), levels, origins)
+
+
+def _unusual(found: Variables) -> tuple[Levels | None, tuple[Origin, ...] | None]:
+    """Levels and origins, None where all are numbers in columns of their names."""
+    usual = all(origin == Origin(name) for origin, name in zip(found.origins, found.names, strict=True))
+    levels = tuple(found.levels) if any(own is not None for own in found.levels) else None
+    return levels, None if usual else tuple(found.origins)
 
 
 def _remaining(
@@ -139,34 +176,63 @@ def _remaining(
     return [j for j in range(len(names)) if j not in absent], notes
 
 
-def _numbers(
-    raw: Raw,
-    names: tuple[str, ...],
-    positions: list[int],
-    treatment: Treatment,
-    keep: Sequence[str],
-    where: str,
-) -> Features:
-    if isinstance(raw, RawMatrix):
-        X = raw.X if len(positions) == len(names) else raw.X[:, positions]
-        return Features(X, tuple(names[j] for j in positions))
-    chosen = raw.columns.select(positions)
-    if chosen.num_rows == 0:
-        raise DataError(f"{where} has a header and no rows")
-    X, names, notes = feature_matrix(chosen, keep=keep, one_hot=treatment.one_hot, impute=treatment.impute)
-    check_unique(names, f"{where} with ", Setting("one_hot", True))
-    return Features(X, names, tuple(notes))
+def _refuse_infinite(X: Data, names: Sequence[str], problems: Problems) -> None:
+    infinite = [names[j] for j, values in _unsound(X).items() if np.isinf(values).any()]
+    if infinite:
+        what = (f"infinite values in {listed(infinite)}",)
+        problems.add(what, ("replace them, or ", *leave_out(infinite)), Setting("drop", infinite))
 
 
-def _constant(X: Data, names: tuple[str, ...]) -> list[str]:
-    if isinstance(X, np.ndarray):
-        same = (X[0] == X).all(axis=0)
-    else:
-        same = X.min(axis=0).toarray().ravel() == X.max(axis=0).toarray().ravel()
-    constant = [names[j] for j in np.flatnonzero(same)]
-    were = "was" if len(constant) == 1 else "were"
-    found = f"{count(len(constant), 'constant column')} {were} kept: {listed(constant)}"
-    return [found] if constant else []
+def _gaps(features: Features) -> dict[int, int]:
+    """How many gaps each feature has, of those that have any."""
+    counts = {j: int(np.isnan(values).sum()) for j, values in _unsound(features.X).items()}
+    return {j: n for j, n in counts.items() if n}
+
+
+def _refuse_gaps(gaps: dict[int, int], names: Sequence[str], problems: Problems) -> None:
+    where = ", ".join(f"{quoted(names[j])} ({n:,})" for j, n in list(gaps.items())[:SHOWN])
+    more = f" and {len(gaps) - SHOWN:,} more columns" if len(gaps) > SHOWN else ""
+    fill = Setting("impute", "median")
+    what = (f"{count(sum(gaps.values()), 'value')} missing in {where}{more}",)
+    problems.add(what, ("fill with ", fill, ", or ", *leave_out([names[j] for j in gaps])), fill)
+
+
+def _without_useless(features: Features, keep: Sequence[str]) -> Features:
+    """Without identifiers and without columns that are empty, and with notes that say so."""
+    X, names = features.X, features.feature_names
+    empty = [j for j, n in _gaps(features).items() if n == X.shape[0]]
+    numbers = set(numeric_identifiers(X, names, keep))
+    levels = features.levels or (None,) * len(names)
+    ids = [j for j, name in enumerate(names) if name in numbers and levels[j] is None]
+    if not empty and not ids:
+        return features
+    notes = list(features.notes)
+    if ids:
+        seem = "an identifier" if len(ids) == 1 else "identifiers"
+        notes.append(
+            f"left out as {seem}, because every row has its own value: {listed(names[j] for j in ids)}"
+        )
+    if empty:
+        notes.append(f"left out, because every value is missing: {listed(names[j] for j in empty)}")
+    left = [j for j in range(len(names)) if j not in {*empty, *ids}]
+    own = None if features.levels is None else tuple(features.levels[j] for j in left)
+    return Features(
+        X[:, left],
+        tuple(names[j] for j in left),
+        tuple(notes),
+        None if own is None or all(one is None for one in own) else own,
+        None if features.origins is None else tuple(features.origins[j] for j in left),
+    )
+
+
+def _gap_notes(features: Features, impute: str) -> list[str]:
+    levels = features.levels or (None,) * len(features.feature_names)
+    gaps = {j: n for j, n in _gaps(features).items() if levels[j] is None}
+    if not gaps:
+        return []
+    by = "zero" if impute == "zero" else f"the {impute.replace('-', ' ')}"
+    total = count(sum(gaps.values()), "missing value")
+    return [f"{total} filled by {by} in: {listed(features.feature_names[j] for j in gaps)}"]
 
 
 def _unsound(X: Data) -> dict[int, Array]:
@@ -180,21 +246,3 @@ def _unsound(X: Data) -> dict[int, Array]:
         return {j: X[:, j] for j in found}
     columns = X[:, found].tocsc()
     return dict(zip(found, np.split(columns.data, columns.indptr[1:-1]), strict=True)) if found else {}
-
-
-def _refuse_empty(names: Sequence[str], impute: str) -> None:
-    if names:
-        has = "has" if len(names) == 1 else "have"
-        why = f"{listed(names)} {has} no value at all, so there is no {impute} to fill with: "
-        raise DataError(why, *leave_out(names))
-
-
-def _filled(X: Data, missing: Sequence[int], figures: Array) -> Data:
-    if isinstance(X, np.ndarray):
-        for j in missing:
-            X[np.isnan(X[:, j]), j] = figures[j]
-        return X
-    holes = np.isnan(X.data)
-    X.data[holes] = figures[X.indices[holes]]
-    X.eliminate_zeros()
-    return X

@@ -13,7 +13,8 @@ from infused.data.errors import DataError
 
 __all__ = ["EXACT", "GridOrder", "Part", "Raw", "RawMatrix", "RawTable", "as_array", "in_numbers"]
 
-Part: TypeAlias = Literal["both", "features", "target"]
+#: "texts" are features whose types are known: a text file gives every value as it is written.
+Part: TypeAlias = Literal["both", "features", "target", "texts"]
 GridOrder: TypeAlias = Literal["rows", "columns"]
 
 EXACT = 2**53  # whole numbers from here on have neighbours that float64 cannot tell apart
@@ -40,6 +41,8 @@ class RawTable:
     index: tuple[str, ...] = ()
     """Columns that were the row labels of a data frame."""
     notes: tuple[str, ...] = ()
+    decimal: str = "."
+    """The decimal sign of its texts."""
 
 
 @dataclass(frozen=True)

@@ -138,7 +138,7 @@ def _annotated(data: Any) -> Source:
 def _pair(X: Any, y: Any) -> Source:
     def read(_: Treatment, part: Part) -> Raw:
         raw = frame_table(X) if _is_frame(X) else RawMatrix(X)
-        if part == "features":
+        if part in ("features", "texts"):
             return raw
         values, name = _target(y)
         return replace(raw, y=values, target_name=name)

@@ -1,4 +1,4 @@
-"""From the columns of a table to a matrix of numbers; texts become 0/1 columns where that is asked for."""
+"""What the columns of a table hold; texts as 0/1 columns, where that is asked for."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from infused._runtime.messages import count, listed, quoted
+from infused._runtime.messages import count, quoted
 from infused._typing import Floats
-from infused.data.columns import leave_out, named_like_identifier, refuse_identifiers
-from infused.data.dialect import NUMBER
-from infused.data.errors import DataError
-from infused.data.raw import EXACT
+from infused.data.coding import Origin
+from infused.data.columns import leave_out
+from infused.data.treatment import Treatment
 from infused.exceptions import Setting
 
-__all__ = ["MOST_TEXTS", "column_kind", "feature_matrix", "likely_targets", "one_hot_column", "plain"]
+__all__ = ["MOST_TEXTS", "column_kind", "likely_targets", "one_hot_columns", "plain"]
 
 MOST_TEXTS = 100  # different values of one column that may become columns of their own
 TARGET_NAMES = {"target", "label", "labels", "class", "y", "diagnosis", "outcome", "response", "species"}
@@ -62,76 +61,31 @@ def likely_targets(table: Any) -> list[str]:
     return list(dict.fromkeys([*known, names[-1], names[0]]))
 
 
-def feature_matrix(
-    table: Any, *, keep: Collection[str], one_hot: bool, impute: str | None
-) -> tuple[Floats, tuple[str, ...], list[str]]:
-    """The columns of a pyarrow table as one matrix, their names, and notes on what was done.
+def one_hot_columns(found: Any, name: str, column: Any, treatment: Treatment, keep: Collection[str]) -> None:
+    """Add a 0/1 variable ``column=value`` for every value, in alphabetical order, with gaps filled.
 
-    Missing numbers become NaN. Texts become one 0/1 column for each value where ``one_hot`` asks for it.
+    The most frequent text stands for a missing one (the first of equals); with ``impute="zero"``, none does.
     """
-    kinds = dict(zip(table.column_names, map(column_kind, table.schema.types), strict=True))
-    texts = {name: plain(table.column(name)) for name, kind in kinds.items() if kind == "text"}
-    _refuse_text_identifiers(texts, keep, one_hot)
-    _refuse_kinds(kinds)
-    if texts and not one_hot:
-        _refuse_texts(texts)
-    encoded = {name: _one_hot(name, column, impute) for name, column in texts.items()}
-
-    names: list[str] = []
-    for name in kinds:
-        names.extend(encoded[name][0] if name in encoded else [name])
-    X = np.empty((table.num_rows, len(names)), order="F")
-    end = 0
-    for name, column in zip(kinds, table.columns, strict=True):
-        start = end
-        if name in encoded:
-            end += len(encoded[name][0])
-            X[:, start:end] = encoded[name][1]
-        else:
-            end += 1
-            X[:, start] = _values(column)
-            _refuse_rounding(name, column.type, X[:, start], keep)
-    return X, tuple(names), _notes(encoded)
-
-
-def one_hot_column(table: Any, feature: str, impute: str | None) -> Any:
-    """The 0/1 column of a feature ``column=value``, where the table has such a column of text; else None."""
-    import pyarrow as pa
-
-    for j, letter in enumerate(feature):
-        name = feature[:j]
-        if letter == "=" and name in table.column_names:
-            column = table.column(name)
-            if column_kind(column.type) == "text":
-                return pa.array(_indicators(_filled(name, plain(column), impute), [feature[j + 1 :]])[:, 0])
-    return None
-
-
-def _one_hot(name: str, column: Any, impute: str | None) -> tuple[tuple[str, ...], Floats, int]:
-    """``column=value`` for every value in alphabetical order, the 0/1 columns, and how many were filled."""
     from pyarrow import compute
 
-    present = compute.drop_null(compute.unique(column))
-    if len(present) > MOST_TEXTS:
-        many = f"column {quoted(name)} has {len(present):,} different texts, more than the {MOST_TEXTS} that "
-        raise DataError(many, Setting("one_hot", True), " makes columns of: ", *leave_out([name]))
-    values = sorted(present.to_pylist())
-    names = tuple(f"{name}={value}" for value in values)
-    return names, _indicators(_filled(name, column, impute), values), column.null_count
-
-
-def _filled(name: str, column: Any, impute: str | None) -> Any:
-    """The column with the most frequent text (the first of equals) where one is missing; not with "zero"."""
-    from pyarrow import compute
-
-    if column.null_count and impute is None:
-        fill = ("fill with ", Setting("impute", "most-frequent"))
-        missing = f"column {quoted(name)} misses {column.null_count:,} of its texts: "
-        raise DataError(missing, *fill, ", or ", *leave_out([name]))
+    values = sorted(compute.drop_null(compute.unique(column)).to_pylist())
+    if len(values) == len(column) and name not in keep:
+        found.leave(name, "because every row has a text of its own")
+        return
+    if len(values) > MOST_TEXTS:
+        many = f"column {quoted(name)} has {len(values):,} different texts, more than the {MOST_TEXTS} that "
+        words = (many, Setting("one_hot", True), " makes columns of")
+        found.problems.add(words, leave_out([name]), Setting("drop", [name]))
+        return
     texts = Counter(sorted(text for text in column.to_pylist() if text is not None))
-    if not column.null_count or not texts or impute == "zero":
-        return column
-    return compute.fill_null(column, texts.most_common(1)[0][0])
+    usual = texts.most_common(1)[0][0] if texts and treatment.impute not in ("zero", None) else None
+    filled = column if usual is None else compute.fill_null(column, usual)
+    for value, ones in zip(values, _indicators(filled, values).T, strict=True):
+        origin = Origin(name, "level", level=value, fill=float(value == usual))
+        found.add(f"{name}={value}", ones.copy(), origin)
+    found.notes.append(f"{quoted(name)} became {count(len(values), '0/1 column')}")
+    if column.null_count:
+        found.notes.append(f"filled {count(column.null_count, 'missing text')} in: {quoted(name)}")
 
 
 def _indicators(column: Any, values: list[str]) -> Floats:
@@ -142,82 +96,3 @@ def _indicators(column: Any, values: list[str]) -> Floats:
     codes = compute.fill_null(compute.index_in(column, pa.array(values, column.type)), -1).to_numpy()
     result: Floats = np.equal(codes[:, None], np.arange(len(values))).astype(np.float64)
     return result
-
-
-def _values(column: Any) -> Floats:
-    """A column of numbers as float64, NaN where a value is missing; booleans are 0 and 1."""
-    import pyarrow as pa
-    from pyarrow import compute, types
-
-    kind = column.type
-    if types.is_null(kind):
-        return np.full(len(column), np.nan)
-    if not (types.is_floating(kind) or types.is_integer(kind)):
-        column = compute.cast(plain(column), pa.float64())
-    return np.asarray(column.to_numpy(), dtype=np.float64)
-
-
-def _notes(encoded: dict[str, tuple[tuple[str, ...], Floats, int]]) -> list[str]:
-    if not encoded:
-        return []
-    made = sum(len(names) for names, _, _ in encoded.values())
-    notes = [f"{count(len(encoded), 'text column')} became {count(made, '0/1 column')}: {listed(encoded)}"]
-    filled = {name: missing for name, (_, _, missing) in encoded.items() if missing}
-    if filled:
-        notes.append(f"filled {count(sum(filled.values()), 'missing text')} in: {listed(filled)}")
-    return notes
-
-
-def _refuse_text_identifiers(texts: dict[str, Any], keep: Collection[str], one_hot: bool) -> None:
-    from pyarrow import compute
-
-    refuse_identifiers(
-        [
-            name
-            for name, column in texts.items()
-            if name not in keep
-            and (one_hot or named_like_identifier(name))
-            and compute.count_distinct(column).as_py() == len(column)
-        ]
-    )
-
-
-def _refuse_kinds(kinds: dict[str, str]) -> None:
-    encoding = ("bytes, not UTF-8 (of a text file, name the encoding: ", Setting("encoding", "latin-1"), ")")
-    said: dict[str, tuple[str | Setting, ...]] = {
-        "date": ("dates or times, not numbers",),
-        "objects": ("lists, records or other objects, not numbers",),
-        "bytes": encoding,
-    }
-    for kind, what in said.items():
-        names = [name for name in kinds if kinds[name] == kind]
-        if names:
-            hold = "holds" if len(names) == 1 else "hold"
-            raise DataError(f"{listed(names)} {hold} ", *what, ": ", *leave_out(names))
-
-
-def _refuse_texts(texts: dict[str, Any]) -> None:
-    name, column = next(iter(texts.items()))
-    values = column.to_pylist()
-    no_numbers = (
-        row for row, value in enumerate(values) if value is not None and not NUMBER.fullmatch(value)
-    )
-    row = next(no_numbers, 0)
-    raise DataError(
-        f"text where numbers belong, in {count(len(texts), 'column')}: {listed(texts)} (row {row + 1:,} of "
-        f"{quoted(name)} holds {quoted(values[row])}): ",
-        *leave_out(texts),
-        ", or make 0/1 columns with ",
-        Setting("one_hot", True),
-    )
-
-
-def _refuse_rounding(name: str, kind: Any, values: Floats, keep: Collection[str]) -> None:
-    from pyarrow import types
-
-    if not (types.is_int64(kind) or types.is_uint64(kind)) or name in keep:
-        return
-    if (np.abs(values) >= EXACT).any():
-        large = f"column {quoted(name)} has whole numbers beyond 2^53, which would be rounded: "
-        accept = (", or accept the rounding with ", Setting("keep", [name]))
-        raise DataError(large, *leave_out([name]), *accept)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from numbers import Real
 from typing import Any
 
@@ -12,17 +13,21 @@ from infused._typing import Array, TargetKind
 from infused.data.errors import DataError
 from infused.data.raw import as_array
 from infused.data.table import column_kind, plain
+from infused.data.written import as_gaps, numbers_in, plain_texts
 from infused.exceptions import Setting
 
-__all__ = ["settle_target", "target_from_array", "target_from_column"]
+__all__ = ["present", "settle_target", "target_from_array", "target_from_column"]
 
 KINDS: dict[str | None, TargetKind] = {"classification": "classes", "regression": "real"}
 FEW_VALUES = 20
 SAMPLES_PER_CLASS = 10
 
 
-def target_from_column(column: Any, name: str) -> Array:
-    """The values of a pyarrow column: texts, whole numbers or real numbers; booleans are 0 and 1."""
+def target_from_column(column: Any, name: str, decimal: str = ".", missing: Collection[str] = ()) -> Array:
+    """The values of a pyarrow column: texts, whole numbers or real numbers; booleans are 0 and 1.
+
+    Where one is missing, a text is empty and a number NaN: `present` tells which rows have a target.
+    """
     from pyarrow import compute, types
 
     kind = column_kind(column.type)
@@ -30,16 +35,48 @@ def target_from_column(column: Any, name: str) -> Array:
         words = {"date": "dates or times", "objects": "lists, records or other objects"}
         what = words.get(kind, "bytes that are no UTF-8 text")
         raise DataError(f"the target {quoted(name)} holds {what}; it must hold classes or numbers")
+    declared = types.is_dictionary(column.type)
     column = plain(column)
-    missing = compute.is_null(column, nan_is_null=True).to_numpy()
-    _refuse_missing(missing, name)
     if kind == "text":
-        return np.array(column.to_pylist(), dtype=np.str_)
+        column = plain_texts(column, missing)
+        read = None if declared else _written(column, name, decimal)
+        texts = compute.fill_null(column, "")
+        return np.array(texts.to_pylist(), dtype=np.str_) if read is None else read
     if types.is_boolean(column.type):
         column = compute.cast(column, "int64")
     elif types.is_decimal(column.type):
         column = compute.cast(column, "float64")
-    return np.asarray(column.to_numpy())
+    elif types.is_null(column.type):
+        return np.full(len(column), np.nan)
+    return as_gaps(np.asarray(column.to_numpy()), missing)
+
+
+def present(y: Array) -> Array:
+    """Which rows have a target."""
+    if y.dtype.kind not in "Uf":
+        return np.ones(len(y), dtype=bool)
+    missing: Array = np.equal(y, "") if y.dtype.kind == "U" else np.isnan(y)
+    return np.asarray(~(missing if missing.ndim == 1 else missing.any(axis=1)))
+
+
+def _written(texts: Any, name: str, decimal: str) -> Array | None:
+    """The numbers of a target that is written as text; None where it is meant to be text.
+
+    Few numbers that are written plainly are labels.
+    """
+    found = numbers_in(texts, decimal)
+    few = len(np.unique(found.values[~np.isnan(found.values)])) <= FEW_VALUES
+    if not found.meant or (few and found.plainly):
+        return None
+    if found.odd:
+        raise DataError(
+            f"the target {quoted(name)} seems to hold numbers, but not in {listed(found.odd, 3)}: if these "
+            "stand for missing values, say so with ",
+            Setting("missing", list(found.odd[:3])),
+            "; if they are classes, with ",
+            Setting("task", "classification"),
+        )
+    return found.values
 
 
 def target_from_array(values: Any, name: str) -> Array:
@@ -56,13 +93,10 @@ def target_from_array(values: Any, name: str) -> Array:
     if y.dtype.kind == "S":
         y = _decoded(y, name)
     if y.dtype.kind == "U":
-        y = np.char.strip(y)
-        _refuse_missing(np.equal(y, ""), name)
-        return y
+        return np.char.strip(y)
     if y.dtype.kind not in "biuf":
         what = "complex numbers" if y.dtype.kind == "c" else f"values of type {y.dtype}"
         raise DataError(f"the target {quoted(name)} holds {what}; it must hold classes or numbers")
-    _refuse_missing(np.isnan(y), name)
     return y.astype(np.int64) if y.dtype.kind == "b" else y
 
 
@@ -121,15 +155,6 @@ def _text(value: Any, name: str) -> str:
     if value is None or (isinstance(value, float) and np.isnan(value)):
         return ""
     raise DataError(f"the target {quoted(name)} is an array of objects; it must hold texts or numbers")
-
-
-def _refuse_missing(missing: Array, name: str) -> None:
-    rows = np.flatnonzero(missing if missing.ndim == 1 else missing.any(axis=1))
-    if len(rows):
-        raise DataError(
-            f"the target {quoted(name)} misses {count(len(rows), 'value')}, "
-            f"the first in row {rows[0] + 1:,}: remove those rows"
-        )
 
 
 def _real(y: Array, name: str, asked: TargetKind | None) -> Array:

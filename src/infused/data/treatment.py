@@ -13,7 +13,8 @@ from infused.exceptions import InputError, Setting
 
 __all__ = ["Treatment"]
 
-IMPUTES = ("mean", "median", "most-frequent", "zero")
+IMPUTES = ("mean", "median", "most-frequent", "zero", "error")
+CATEGORIES = ("whole", "error")
 TASKS = ("classification", "regression")
 
 
@@ -35,10 +36,18 @@ class Treatment:
         Columns to leave out.
     keep : tuple of str or int, default=()
         Columns to use although they look like identifiers.
-    impute : {"mean", "median", "most-frequent", "zero"} or None, default=None
-        How to fill missing values.
+    impute : {"median", "mean", "most-frequent", "zero", "error"} or None, default=None
+        How to fill the gaps of numbers; None for the median, "error" to refuse gaps.
     one_hot : bool, default=False
-        Whether a text column becomes 0/1 columns.
+        Whether each value of a text column becomes a 0/1 column, which is a feature of its own.
+    categories : {"whole", "error"}, default="whole"
+        Whether a text column is a category, selected whole or not at all, or refused.
+    as_category : tuple of str or int, default=()
+        Columns of numbers that are codes of categories.
+    missing : tuple of str, default=()
+        What stands for a missing value, beside the usual spellings.
+    keep_duplicates : bool, default=False
+        Whether columns that repeat another one exactly may be selected beside it.
     separator : str or None, default=None
         The character between two values of a text table; None to find it out.
     encoding : str or None, default=None
@@ -72,6 +81,10 @@ class Treatment:
     keep: tuple[str | int, ...] = ()
     impute: str | None = None
     one_hot: bool = False
+    categories: str = "whole"
+    as_category: tuple[str | int, ...] = ()
+    missing: tuple[str, ...] = ()
+    keep_duplicates: bool = False
     separator: str | None = None
     encoding: str | None = None
     header: bool = True
@@ -85,6 +98,7 @@ class Treatment:
             )
         if self.impute is not None:
             check_choice("impute", self.impute, IMPUTES)
+        check_choice("categories", self.categories, CATEGORIES)
         if self.task is not None:
             check_choice("task", self.task, TASKS)
         if self.grid is not None and (len(self.grid) != 2 or min(self.grid) < 1):
@@ -110,9 +124,11 @@ class Treatment:
         given = {name: value for name, value in options.items() if value is not None}
         if isinstance(given.get("target"), Integral):
             given["target"] = int(given["target"])
-        for name in ("drop", "keep"):
+        for name in ("drop", "keep", "as_category", "missing"):
             if name in given:
                 given[name] = _several(given[name])
+        if "missing" in given:
+            given["missing"] = tuple(str(text) for text in given["missing"])
         if "target_file" in given:
             given["target_file"] = fspath(given["target_file"])
         if "grid" in given:

@@ -22,11 +22,17 @@ def dense_columns(X: Any, columns: Any) -> Floats:
     return np.asarray(part.toarray() if sparse.issparse(part) else part, dtype=np.float64)
 
 
-def class_distribution(name: str, values: Floats, labels: Ints, n_classes: int) -> ClassDistribution:
-    """Counts of a feature's values on common bins, for each class (numbered from 0)."""
-    edges = _bin_edges(values)
+def class_distribution(
+    name: str, values: Floats, labels: Ints, n_classes: int, levels: tuple[str, ...] | None = None
+) -> ClassDistribution:
+    """Counts of a feature's values on common bins, or by its levels, for each class (numbered from 0)."""
+    known = ~np.isnan(values)
+    values, labels = values[known], labels[known]
+    edges = _bin_edges(values) if levels is None else np.arange(len(levels) + 1) - 0.5
     counts = [np.histogram(values[labels == c], edges)[0] for c in range(n_classes)]
-    return ClassDistribution(name, tuple(edges.tolist()), tuple(tuple(row.tolist()) for row in counts))
+    return ClassDistribution(
+        name, tuple(edges.tolist()), tuple(tuple(row.tolist()) for row in counts), levels
+    )
 
 
 def _bin_edges(values: Floats) -> Floats:
@@ -41,8 +47,12 @@ def _bin_edges(values: Floats) -> Floats:
     return np.linspace(distinct[0], distinct[-1], BINS + 1)
 
 
-def target_scatter(name: str, values: Floats, target: Floats) -> TargetScatter:
+def target_scatter(
+    name: str, values: Floats, target: Floats, levels: tuple[str, ...] | None = None
+) -> TargetScatter:
     """A feature against the target; of many samples, those evenly spaced in the order of the target."""
+    known = ~np.isnan(values)
+    values, target = values[known], target[known]
     order = np.argsort(target, kind="stable")
     shown = order[np.linspace(0, len(order) - 1, min(len(order), MOST_SAMPLES)).round().astype(int)]
-    return TargetScatter(name, tuple(values[shown].tolist()), tuple(target[shown].tolist()))
+    return TargetScatter(name, tuple(values[shown].tolist()), tuple(target[shown].tolist()), levels)

@@ -9,9 +9,10 @@ import scipy.linalg as sl
 
 from infused._runtime.threads import spans
 from infused._typing import Array, Floats, Ints, TargetKind
+from infused.data.coding import Coded
 from infused.record.distributions import dense_columns
 
-__all__ = ["adjusted", "explained_variance", "lost_without", "target_basis"]
+__all__ = ["adjusted", "explained_by_feature", "explained_variance", "lost_without", "target_basis"]
 
 COLUMNS_AT_ONCE = 256
 
@@ -46,6 +47,27 @@ def explained_variance(X: Any, columns: Ints, target: Array, kind: TargetKind) -
     return np.clip(shares, 0.0, 1.0), degrees
 
 
+def explained_by_feature(coded: Coded, features: Ints, target: Array, kind: TargetKind) -> tuple[Floats, int]:
+    r"""The same for features of one or several columns: :math:`\sum_j w_j \eta_j^2 / \sum_j w_j`.
+
+    The columns of a category weigh by their variance, so that this is the variance between classes over the
+    total one; a number and the indicator of its gaps, which have no unit in common, weigh the same.
+    """
+    columns, ends = coded.columns(features)
+    shares, degrees = explained_variance(coded.F, columns, target, kind)
+    if coded.groups is None:
+        return shares, degrees
+    F = dense_columns(coded.F, columns)
+    starts = np.concatenate([[0], ends[:-1]])
+    weights = F.var(axis=0)
+    numbers = np.zeros(len(columns), dtype=bool) if coded.numeric is None else coded.numeric[columns]
+    for start, end in zip(starts, ends, strict=True):
+        if coded.numeric is None or numbers[start:end].any():
+            weights[start:end] = weights[start:end] > 0
+    total = np.add.reduceat(weights, starts)
+    return np.add.reduceat(weights * shares, starts) / np.where(total > 0, total, 1.0), degrees
+
+
 def adjusted(shares: Floats, degrees: int, n_samples: int) -> Floats:
     r"""Shares corrected for chance: zero on average where there is nothing to explain.
 
@@ -58,7 +80,7 @@ def adjusted(shares: Floats, degrees: int, n_samples: int) -> Floats:
     return 1 - (1 - shares) * (n_samples - 1) / left if left > 0 else np.zeros_like(shares)
 
 
-def lost_without(F: Floats, target: Array, kind: TargetKind) -> Floats:
+def lost_without(F: Floats, target: Array, kind: TargetKind, ends: Ints | None = None) -> Floats:
     r"""What a ridge regression of the target on some features loses without each of them.
 
     .. math:: \frac{L(S \setminus j) - L(S)}{|Y|^2}, \qquad
@@ -67,6 +89,9 @@ def lost_without(F: Floats, target: Array, kind: TargetKind) -> Floats:
     on features of variance one. The numerator is :math:`|b_j|^2 / (A^{-1})_{jj}`, so that one inverse
     serves all features. Where these are more than the samples, it comes from the smaller
     :math:`K = X_S X_S' + I`: :math:`A^{-1} = I - X_S' K^{-1} X_S` and :math:`B = X_S' K^{-1} Y`.
+
+    Where features have several columns, which end at ``ends``, a feature's loss is that of its block g:
+    :math:`\mathrm{tr}(B_g' ((A^{-1})_{gg})^{-1} B_g)`.
     """
     if F.shape[1] == 0:
         return np.zeros(0)
@@ -77,6 +102,7 @@ def lost_without(F: Floats, target: Array, kind: TargetKind) -> Floats:
     F = F / np.where(deviation > 1e-12, deviation, np.inf)
     Y = target_basis(target, kind)
     Y = Y - Y.mean(axis=0)
+    total = float((Y * Y).sum()) or 1.0
     n_samples, n_features = F.shape
     if n_features <= n_samples:
         inverse = sl.inv(F.T @ F + np.eye(n_features))
@@ -84,5 +110,16 @@ def lost_without(F: Floats, target: Array, kind: TargetKind) -> Floats:
     else:
         solved = sl.solve(F @ F.T + np.eye(n_samples), np.hstack([F, Y]), assume_a="pos")
         B, diagonal = F.T @ solved[:, n_features:], 1 - (F * solved[:, :n_features]).sum(axis=0)
-    total = float((Y * Y).sum()) or 1.0
-    return np.asarray((B * B).sum(axis=1) / diagonal / total)
+        inverse = None
+    if ends is None or len(ends) == n_features:
+        return np.asarray((B * B).sum(axis=1) / diagonal / total)
+    lost = []
+    for start, end in zip([0, *ends[:-1]], ends, strict=True):
+        part = slice(start, end)
+        own = (
+            inverse[part, part]
+            if inverse is not None
+            else np.eye(end - start) - F[:, part].T @ solved[:, part]
+        )
+        lost.append(float((B[part] * sl.solve(own, B[part], assume_a="sym")).sum()) / total)
+    return np.array(lost)

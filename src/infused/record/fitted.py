@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
@@ -13,7 +13,7 @@ from infused._typing import Array, Floats, Ints
 from infused.exceptions import InputError
 from infused.record.schema import Convergence
 
-__all__ = ["FittedView", "finite", "view_of"]
+__all__ = ["FittedView", "finite", "view_of", "widened"]
 
 MOST_POINTS = 500  # of the objective's path
 
@@ -36,15 +36,19 @@ class FittedView:
     reference: str | None
 
 
-def view_of(selector: Any, n_features: int, target_name: str) -> FittedView:
-    """Read a fitted selector of ours or of scikit-learn."""
+def view_of(selector: Any, n_features: int, target_name: str, groups: Ints | None = None) -> FittedView:
+    """Read a fitted selector of ours or of scikit-learn; ``groups`` are the features of its columns."""
     support = _support(selector)
-    if support.shape != (n_features,):
+    n_columns = n_features if groups is None else len(groups)
+    if support.shape != (n_columns,):
         raise InputError(
-            f"The selector was fitted on {len(support)} features and the data has {n_features}: "
+            f"The selector was fitted on {len(support)} features and the data has {n_columns}: "
             "pass the data that it was fitted on."
         )
-    coef = _coefficients(selector, n_features)
+    coef = _coefficients(selector, n_columns)
+    if groups is not None:
+        support = np.bincount(groups[support], minlength=n_features) > 0
+        coef = None if coef is None else _by_feature(coef, groups, n_features)
     scores = _scores(selector, coef, n_features)
     ranking = np.asarray(getattr(selector, "ranking_", np.zeros(n_features)))
     with_last = np.where(np.isnan(scores), np.inf, -scores)
@@ -59,6 +63,30 @@ def view_of(selector: Any, n_features: int, target_name: str) -> FittedView:
         method_name=type(selector).__name__,
         reference=_reference(selector),
     )
+
+
+def widened(view: FittedView, kept: Ints, rest: Ints, n_selected: int | None = None) -> FittedView:
+    """The view on all features, where the selector saw those that were kept: the rest come last."""
+    n_features = len(kept) + len(rest)
+    scores = np.full(n_features, np.nan)
+    scores[kept] = view.scores
+    coef = None
+    if view.coef is not None:
+        coef = np.full((len(view.coef), n_features), np.nan)
+        coef[:, kept] = view.coef
+    chosen = kept[view.order]
+    n_selected = view.n_selected if n_selected is None else n_selected
+    return replace(
+        view, order=np.concatenate([chosen, rest]), n_selected=n_selected, scores=scores, coef=coef
+    )
+
+
+def _by_feature(coef: Floats, groups: Ints, n_features: int) -> Floats:
+    """The coefficient of each feature with one column; NaN for others, which have several."""
+    found = np.full((len(coef), n_features), np.nan)
+    single = np.flatnonzero(np.bincount(groups, minlength=n_features)[groups] == 1)
+    found[:, groups[single]] = coef[:, single]
+    return found
 
 
 def finite(value: Any) -> float | None:

@@ -12,15 +12,16 @@ from scipy.spatial.distance import squareform
 from infused._typing import Floats, Ints
 from infused.exceptions import InputError
 
-__all__ = ["THRESHOLD", "absolute_correlation", "redundancy_groups"]
+__all__ = ["THRESHOLD", "absolute_correlation", "canonical_correlation", "redundancy_groups"]
 
 #: Two features whose correlation is this strong share 64% of their variance.
 THRESHOLD = 0.8
 
+SMALLEST = 1e-10  # of the singular values of a block, against the largest
 ROWS_AT_ONCE = 4096  # sparse columns become dense for this many samples at a time
 
 
-def redundancy_groups(X: Any, threshold: float = THRESHOLD) -> tuple[Floats, Ints]:
+def redundancy_groups(X: Any, threshold: float = THRESHOLD, ends: Ints | None = None) -> tuple[Floats, Ints]:
     r"""Group features by :math:`|r_{ij}|`, the absolute Pearson correlation of each pair.
 
     Groups come from complete-linkage clustering, cut at ``threshold``: inside a group every pair has
@@ -33,6 +34,9 @@ def redundancy_groups(X: Any, threshold: float = THRESHOLD) -> tuple[Floats, Int
         The columns to compare, best first.
     threshold : float
         Between 0 and 1.
+    ends : ndarray of int, optional
+        Where features have several columns: where those of each end. Then the correlation of a pair is the
+        largest canonical correlation of its columns.
 
     Returns
     -------
@@ -51,7 +55,7 @@ def redundancy_groups(X: Any, threshold: float = THRESHOLD) -> tuple[Floats, Int
     """
     if not 0 <= threshold <= 1:
         raise InputError(f"threshold must lie between 0 and 1, got {threshold}.")
-    matrix = absolute_correlation(X)
+    matrix = absolute_correlation(X) if ends is None else canonical_correlation(X, ends)
     if len(matrix) == 1:
         return matrix, np.ones(1, dtype=np.int64)
     tree = linkage(squareform(1.0 - matrix, checks=False), method="complete")
@@ -84,6 +88,29 @@ def absolute_correlation(X: Any) -> Floats:
     matrix: Floats = np.minimum(np.abs(products) / np.outer(length, length), 1.0)
     matrix[constant] = matrix[:, constant] = 0.0
     np.fill_diagonal(matrix, 1.0)
+    return matrix
+
+
+def canonical_correlation(X: Floats, ends: Ints) -> Floats:
+    """The largest canonical correlation of all pairs of blocks of columns; |r| of single columns."""
+    bases = []
+    for start, end in zip([0, *ends[:-1]], ends, strict=True):
+        block = X[:, start:end] - X[:, start:end].mean(axis=0)
+        length = np.linalg.norm(block, axis=0)
+        block = block / np.where(length > 0, length, 1.0)
+        left, sizes, _ = np.linalg.svd(block, full_matrices=False)
+        bases.append(left[:, sizes > SMALLEST * max(1.0, sizes[0])])
+    widths = np.array([basis.shape[1] for basis in bases])
+    stops = np.cumsum(widths)
+    joined = np.hstack(bases)
+    products = np.abs(joined.T @ joined)
+    matrix = np.eye(len(bases))
+    for i, j in zip(*np.triu_indices(len(bases), 1), strict=True):
+        rows = slice(stops[i] - widths[i], stops[i])
+        part = products[rows, stops[j] - widths[j] : stops[j]]
+        if part.size:
+            largest = part[0, 0] if part.size == 1 else np.linalg.norm(bases[i].T @ bases[j], 2)
+            matrix[i, j] = matrix[j, i] = min(1.0, float(largest))
     return matrix
 
 

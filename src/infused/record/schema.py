@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any
 
+from infused.data.coding import VariableCoding
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError
 from infused.record.codec import decode, encode, plain
@@ -167,7 +168,10 @@ class FeatureScores:
 
 @dataclass(frozen=True)
 class Redundancy:
-    """|Pearson correlation| among the best selected features (at most 100), in rank order."""
+    """|Pearson correlation| among the best selected features (at most 100), in rank order.
+
+    Of features with several columns, the largest canonical correlation of these.
+    """
 
     threshold: float
     """All pairs of a redundancy group correlate at least this much."""
@@ -182,6 +186,8 @@ class ClassDistribution:
     edges: tuple[float, ...]
     counts: tuple[tuple[int, ...], ...]
     """classes x bins."""
+    levels: tuple[str, ...] | None = None
+    """Of a category: what each bin is."""
 
 
 @dataclass(frozen=True)
@@ -191,6 +197,8 @@ class TargetScatter:
     name: str
     values: tuple[float, ...]
     target: tuple[float, ...]
+    levels: tuple[str, ...] | None = None
+    """Of a category: what its values stand for."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -231,6 +239,8 @@ class SelectionRecord:
     """None for methods that do not iterate."""
     number: NumberCurve | None = None
     """How the number of features was chosen; None where it was not."""
+    coding: tuple[VariableCoding, ...] | None = None
+    """How the selected features are read and treated, in rank order; None in records of earlier versions."""
 
     def __repr__(self) -> str:
         number = f"{len(self.selected):,} of the {self.data.n_features:,} features of {self.data.name}"

@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from infused import __version__
-from infused._typing import Array, Ints
+from infused._typing import Array, Floats, Ints
+from infused.data.coding import Coded, Coding
 from infused.data.dataset import Dataset
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError
 from infused.record.distributions import class_distribution, dense_columns, target_scatter
-from infused.record.explained import adjusted, explained_variance, lost_without
-from infused.record.fitted import FittedView, finite, view_of
+from infused.record.explained import adjusted, explained_by_feature, lost_without
+from infused.record.fitted import FittedView, finite, view_of, widened
 from infused.record.redundancy import THRESHOLD, redundancy_groups
 from infused.record.schema import (
     ClassCount,
@@ -51,6 +52,9 @@ def summarize(
     notes: Sequence[str] = (),
     reference: str | None = None,
     number: NumberCurve | None = None,
+    kept: Ints | None = None,
+    rest: Ints | None = None,
+    n_selected: int | None = None,
 ) -> SelectionRecord:
     """The record of a selection: what was asked, of which data, and what came out.
 
@@ -74,17 +78,26 @@ def summarize(
         Where the method was published; by default what the docstring of our own selectors says.
     number : NumberCurve, optional
         How the number of features was chosen.
+    kept : ndarray of int, optional
+        The features that the selector saw, where it did not see all.
+    rest : ndarray of int, optional
+        The others, the best first.
+    n_selected : int, optional
+        How many are selected, where these are more than the selector saw.
 
     Returns
     -------
     SelectionRecord
     """
     target = _Target.read(dataset)
-    view = view_of(selector, dataset.n_features, dataset.target_name)
+    coded = dataset.coded()
+    kept = np.arange(dataset.n_features) if kept is None else kept
+    view = view_of(selector, len(kept), dataset.target_name, coded.taken(kept).groups)
+    view = widened(view, kept, np.zeros(0, dtype=np.int64) if rest is None else rest, n_selected)
     best = view.order[: view.n_selected]
-    shown = best[:MOST_SHOWN]
-    columns = [(dataset.feature_names[n], dense_columns(dataset.X, [n])[:, 0]) for n in shown]
-    redundancy, groups = _redundancy(dataset.X, best)
+    coding = dataset.coder.take(best.tolist()).learn(dataset.X[:, best])
+    columns = [_shown(dataset, coding, place, n) for place, n in enumerate(best[:MOST_SHOWN])]
+    redundancy, groups = _redundancy(coded, best)
     return SelectionRecord(
         request=(request or _request_told_by(dataset, selector)).recorded(),
         transform=transform,
@@ -96,22 +109,35 @@ def summarize(
         reference=view.reference if reference is None else reference,
         standardized=view.standardized,
         coefficient_names=view.coefficient_names,
-        selected=_selected(dataset, target, view, groups),
+        selected=_selected(dataset, coded, target, view, groups),
         features=_all_features(view, dataset.feature_names),
         redundancy=redundancy,
         distributions=tuple(
-            class_distribution(name, values, target.values, len(target.classes or ()))
-            for name, values in columns
+            class_distribution(name, values, target.values, len(target.classes or ()), levels)
+            for name, values, levels in columns
             if target.classes is not None
         ),
         scatters=tuple(
-            target_scatter(name, values, target.values)
-            for name, values in columns
+            target_scatter(name, values, target.values, levels)
+            for name, values, levels in columns
             if target.classes is None and target.values.ndim == 1
         ),
         convergence=view.convergence,
         number=number,
+        coding=coding.variables,
     )
+
+
+def _shown(
+    dataset: Dataset, coding: Coding, place: int, feature: int
+) -> tuple[str, Floats, tuple[str, ...] | None]:
+    """The values of a feature as they are shown: of a category, which of its outcomes each is."""
+    name, values = dataset.feature_names[feature], dense_columns(dataset.X, [feature])[:, 0]
+    one = coding.variables[place]
+    if one.levels is None:
+        return name, values, None
+    outcome = coding.outcome(values, place).astype(np.float64)
+    return name, np.where(outcome < 0, np.nan, outcome), one.outcomes
 
 
 @dataclass(frozen=True)
@@ -157,11 +183,13 @@ def _request_told_by(dataset: Dataset, selector: Any) -> Request:
     return Request(dataset.source, treatment, Method(id_of(type(selector)), parameters), k, "none", 0)
 
 
-def _redundancy(X: Any, best: Ints) -> tuple[Redundancy | None, list[int | None]]:
+def _redundancy(coded: Coded, best: Ints) -> tuple[Redundancy | None, list[int | None]]:
     """Correlations, and the group of each feature that shares one; a feature alone is no group."""
     if len(best) < 2:
         return None, [None] * len(best)
-    matrix, groups = redundancy_groups(X[:, best[:MOST_COMPARED]])
+    columns, ends = coded.columns(best[:MOST_COMPARED])
+    several = len(columns) > len(ends)
+    matrix, groups = redundancy_groups(coded.F[:, columns], ends=ends if several else None)
     part = matrix[:MOST_IN_MATRIX, :MOST_IN_MATRIX]
     shared = np.bincount(groups) > 1
     numbers = np.cumsum(shared)  # from 1, in the order of their first features
@@ -170,13 +198,14 @@ def _redundancy(X: Any, best: Ints) -> tuple[Redundancy | None, list[int | None]
 
 
 def _selected(
-    dataset: Dataset, target: _Target, view: FittedView, groups: list[int | None]
+    dataset: Dataset, coded: Coded, target: _Target, view: FittedView, groups: list[int | None]
 ) -> tuple[SelectedFeature, ...]:
     best = view.order[: view.n_selected]
-    alone = adjusted(*explained_variance(dataset.X, best, target.values, dataset.kind), dataset.n_samples)
-    unique = lost_without(
-        dense_columns(dataset.X, best[:MOST_COMPARED]), target.values, dataset.kind
-    ).tolist()
+    alone = np.zeros(0)
+    if len(best):
+        alone = adjusted(*explained_by_feature(coded, best, target.values, dataset.kind), dataset.n_samples)
+    columns, ends = coded.columns(best[:MOST_COMPARED])
+    unique = lost_without(dense_columns(coded.F, columns), target.values, dataset.kind, ends).tolist()
     return tuple(
         SelectedFeature(
             rank=place + 1,

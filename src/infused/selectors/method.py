@@ -14,7 +14,7 @@ from infused._typing import TargetKind
 from infused.exceptions import InputError, Setting
 from infused.selectors.registry import id_of, make_selector, selector_info
 
-__all__ = ["Method", "canonical_json", "defaults_of", "prepared", "typed_value"]
+__all__ = ["Method", "canonical_json", "defaults_of", "prepared", "typed_value", "with_groups"]
 
 #: Parameters that a request gives apart from the method.
 APART = ("n_features_to_select", "n_jobs")
@@ -140,6 +140,23 @@ def prepared(
     if "n_jobs" in takes and n_jobs is not None:
         parameters["n_jobs"] = n_jobs
     return _validated(make_selector(method.id, n_features_to_select=k, **parameters))
+
+
+def with_groups(selector: Any, groups: Any) -> Any:
+    """The selector, told which columns make one variable; None where each is one of its own."""
+    if groups is None:
+        return selector
+    takes = selector.get_params(deep=False) if hasattr(selector, "get_params") else {}
+    if "groups" not in takes:
+        raise InputError(
+            f"{type(selector).__name__} takes no groups of columns, which categories and gaps need: make a "
+            "feature of each value with ",
+            Setting("one_hot", True),
+            ", or take another method",
+        )
+    if takes["groups"] is not None:
+        raise InputError(Setting("groups"), " cannot be given where the data have categories or gaps")
+    return selector.set_params(groups=groups)
 
 
 def defaults_of(id: str) -> dict[str, Any]:

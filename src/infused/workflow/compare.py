@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,9 +22,11 @@ from infused.bench.store import Store
 from infused.bench.tables import standings_table
 from infused.bench.verdict import verdict
 from infused.data import Dataset, load
+from infused.data.repeats import repeated_features
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError, Setting
 from infused.selectors.method import Method
+from infused.workflow.candidates import told_repeats
 from infused.workflow.select import check_jobs
 
 if TYPE_CHECKING:
@@ -255,7 +258,7 @@ def compare(
     watch : callable, default=None
         Called with a ``Progress`` after every method on every fold.
     **options : dict
-        How to read the data: drop, keep, impute, one_hot and the others of :func:`infused.select`.
+        How to read the data: drop, keep, impute, as_category and the others of :func:`infused.select`.
 
     Returns
     -------
@@ -277,7 +280,8 @@ def compare(
     check_timeout(timeout)
     chosen = [Method.given(method) for method in [*(METHODS if methods is None else methods), BASELINE]]
     with timed({}, "read", "reading the data"):
-        dataset = load(data, Treatment.make(target=target, **options))
+        treatment = Treatment.make(target=target, **options)
+        dataset = _once(load(data, treatment), treatment.keep_duplicates)
     wanted = [k] if isinstance(k, int) else k
     ks = check_ks(wanted or default_ks(dataset.name, dataset.n_features), dataset.name, dataset.n_features)
     experiment = Experiment(
@@ -294,6 +298,15 @@ def compare(
     rows = _rows(experiment, store, n_jobs, timeout, watch)
     metric, why = (scoring, "") if scoring is not None else experiment.problems[0].default_scoring
     return Comparison(compare_methods(rows, metric=metric, reason=why), experiment)
+
+
+def _once(dataset: Dataset, keep_duplicates: bool) -> Dataset:
+    """The data without features that repeat another one exactly; those of a picture all stay."""
+    repeated = {} if keep_duplicates or dataset.grid_shape is not None else repeated_features(dataset)
+    if not repeated:
+        return dataset
+    left = [j for j in range(dataset.n_features) if j not in repeated]
+    return replace(dataset.take(left), notes=(*dataset.notes, told_repeats(dataset, repeated)))
 
 
 def check_timeout(timeout: float | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -15,17 +16,19 @@ from infused._runtime.progress import Stage, timed
 from infused._runtime.threads import spans, workers
 from infused._typing import Array, Floats, Ints
 from infused.data import Dataset, load
+from infused.data.coding import Coded, Coding
 from infused.data.columns import find_column
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError, Setting
 from infused.graphs import feature_distributions, target_distributions
 from infused.information import similarity
-from infused.information.discrete import discretize, target_codes
+from infused.information.discrete import DenseCodes, discretize, target_codes
 from infused.information.mutual import MutualInformation
 from infused.record.codec import encode
 from infused.record.distributions import class_distribution, dense_columns
-from infused.record.explained import adjusted, explained_variance
-from infused.record.redundancy import absolute_correlation
+from infused.record.explained import adjusted, explained_by_feature
+from infused.record.fitted import finite
+from infused.record.redundancy import absolute_correlation, canonical_correlation
 from infused.selectors.f_test import anova
 from infused.workflow.select import check_jobs
 
@@ -43,10 +46,10 @@ class Spread:
 
     name: str
     count: int
-    five: tuple[float, float, float, float, float]
-    """Smallest, lower quartile, median, upper quartile, largest."""
+    five: tuple[float, float, float, float, float] | None
+    """Smallest, lower quartile, median, upper quartile, largest; None for a category, and where all miss."""
     histogram: tuple[int, ...]
-    """Counts on the bins that all parts share."""
+    """Counts on the bins, or on the levels, that all parts share."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +67,8 @@ class Neighbour:
     name: str
     correlation: float
     """Absolute."""
-    similarity: float
-    """I_S = exp(-JSD) of the two graphs."""
+    similarity: float | None
+    """I_S = exp(-JSD) of the two graphs; None where one is a category, which has none."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,16 +95,19 @@ class Explanation:
         Of an analysis of variance, with its rank among all features.
     mutual_information : Relevance
         In nats, of the values in five bins.
-    entropy : float
-        Of the distribution of its graph, in nats; at most the logarithm of the number of samples.
-    target_similarity : float
-        Similarity I_S of its graph and its target graph.
+    entropy : float or None
+        Of the distribution of its graph, in nats; at most the logarithm of the number of samples. None for a
+        category.
+    target_similarity : float or None
+        Similarity I_S of its graph and its target graph; None for a category.
     bin_edges : tuple of float
         Of the histograms.
+    levels : tuple of str or None
+        What the bins are, for a category.
     by_target : tuple of Spread
         Its values in each class, or in each quarter of a real target.
     by_correlation : tuple of Neighbour
-        The features that correlate most with it.
+        The features that correlate most with it; of categories, by the largest canonical correlation.
     by_similarity : tuple of Neighbour
         The features whose graphs are most similar to its own.
     notes : tuple of str
@@ -129,9 +135,10 @@ class Explanation:
     alone: float
     f_value: Relevance
     mutual_information: Relevance
-    entropy: float
-    target_similarity: float
+    entropy: float | None
+    target_similarity: float | None
     bin_edges: tuple[float, ...]
+    levels: tuple[str, ...] | None
     by_target: tuple[Spread, ...]
     by_correlation: tuple[Neighbour, ...]
     by_similarity: tuple[Neighbour, ...]
@@ -161,7 +168,7 @@ class Explanation:
         return json.dumps({"schema": SCHEMA, **own}, ensure_ascii=False, indent=1)
 
     def plot(self, *, ax: Any = None) -> Any:
-        """The feature's graph beside its target graph.
+        """The feature's graph beside its target graph; of a category, its levels and their shares.
 
         Parameters
         ----------
@@ -174,8 +181,12 @@ class Explanation:
             Where they were drawn.
         """
         from infused.report import plot_feature_graph
+        from infused.report.plots.levels import plot_levels
 
-        values = dense_columns(self.data.X, [self.position])[:, 0]
+        if self.levels is not None:
+            parts = {part.name: part.histogram for part in self.by_target}
+            return plot_levels(self.name, self.levels, parts, ax=ax)
+        values = _view(self.data).values(self.position)
         return plot_feature_graph(values, self.data.y, target=self.data.kind, name=self.name, ax=ax)
 
     def save(self, folder: str | PathLike[str], *, force: bool = False) -> list[Path]:
@@ -238,7 +249,7 @@ def explain(
     n_jobs : int, default=None
         Threads; -1 for every core.
     **options : dict
-        How to read the data: drop, keep, impute, one_hot and the others of :func:`infused.select`.
+        How to read the data: drop, keep, impute, as_category and the others of :func:`infused.select`.
 
     Returns
     -------
@@ -270,19 +281,26 @@ def explain_feature(dataset: Dataset, feature: int, n_neighbours: int, n_jobs: i
         raise InputError(
             f"explain takes one target, but {dataset.target_name!r} has {dataset.y.shape[1]} columns"
         )
-    real = dataset.kind == "real"
-    values = dense_columns(dataset.X, [feature])[:, 0]
+    real, view = dataset.kind == "real", _view(dataset)
+    values, levels = view.values(feature), view.levels(feature)
     labels, names = _parts(dataset.y) if real else _classes(dataset.y)
-    own = class_distribution(dataset.feature_names[feature], values, labels, len(names))
-    P, correlation, similar = _compared(dataset, feature, n_jobs)
-    T = target_distributions(values[:, None], dataset.y, target=dataset.kind, n_jobs=n_jobs)
-    alone = explained_variance(values[:, None], np.array([0]), dataset.y if real else labels, dataset.kind)
+    own = class_distribution(dataset.feature_names[feature], values, labels, len(names), levels)
+    target = dataset.y if real else labels
+    alone = explained_by_feature(view.coded, np.array([feature]), target, dataset.kind)
+    correlation = _correlation(view, feature)
+    similar = np.full(dataset.n_features, np.nan)
+    entropy = target_similarity = None
+    if levels is None:
+        P, similar = _compared(view, feature, n_jobs)
+        T = target_distributions(values[:, None], dataset.y, target=dataset.kind, n_jobs=n_jobs)
+        entropy = float(-np.sum(P * np.log(P, where=P > 0, out=np.zeros_like(P))))
+        target_similarity = float(similarity(P, T[:, 0]))
 
     def neighbours(closeness: Floats) -> tuple[Neighbour, ...]:
-        order = np.argsort(-closeness, kind="stable")
-        best = [int(j) for j in order if j != feature][:n_neighbours]
+        order = np.argsort(-closeness, kind="stable")  # what is not known comes last
+        best = [int(j) for j in order if j != feature and not np.isnan(closeness[j])][:n_neighbours]
         return tuple(
-            Neighbour(dataset.feature_names[j], float(correlation[j]), float(similar[j])) for j in best
+            Neighbour(dataset.feature_names[j], float(correlation[j]), finite(similar[j])) for j in best
         )
 
     return Explanation(
@@ -293,12 +311,15 @@ def explain_feature(dataset: Dataset, feature: int, n_neighbours: int, n_jobs: i
         n_distinct=len(np.unique(values)),
         target=dataset.target_name,
         alone=float(adjusted(*alone, dataset.n_samples)[0]),
-        f_value=_place(anova(dataset.X, dataset.y, real), feature),
-        mutual_information=_place(_mutual_information(dataset, n_jobs), feature),
-        entropy=float(-np.sum(P * np.log(P, where=P > 0, out=np.zeros_like(P)))),
-        target_similarity=float(similarity(P, T[:, 0])),
+        f_value=_place(_f_values(view, target, real), feature),
+        mutual_information=_place(_mutual_information(view, n_jobs), feature),
+        entropy=entropy,
+        target_similarity=target_similarity,
         bin_edges=own.edges,
-        by_target=tuple(_spread(name, values[labels == n], own.counts[n]) for n, name in enumerate(names)),
+        levels=levels,
+        by_target=tuple(
+            _spread(name, values[labels == n], own.counts[n], levels) for n, name in enumerate(names)
+        ),
         by_correlation=neighbours(correlation),
         by_similarity=neighbours(similar),
         notes=dataset.notes,
@@ -306,24 +327,97 @@ def explain_feature(dataset: Dataset, feature: int, n_neighbours: int, n_jobs: i
     )
 
 
-def _compared(dataset: Dataset, feature: int, n_jobs: int | None) -> tuple[Floats, Floats, Floats]:
-    """The distribution of the feature's graph; |r| and I_S with every feature."""
-    stage = Stage(None, "comparing features", dataset.n_features)
-    own = dense_columns(dataset.X, [feature])
-    P = feature_distributions(own, n_jobs=n_jobs)
-    correlation, similar = np.empty(dataset.n_features), np.empty(dataset.n_features)
-    for strip in spans(dataset.n_features, STRIP):
-        others = dense_columns(dataset.X, strip)
-        correlation[strip] = absolute_correlation(np.hstack([own, others]))[0, 1:]
-        Q = feature_distributions(others, n_jobs=n_jobs)
-        similar[strip] = similarity(np.broadcast_to(P, Q.shape), Q)
-        stage.advance(others.shape[1])
-    return P[:, 0], correlation, similar
+@dataclass(frozen=True)
+class _View:
+    """Features as one column of numbers each: gaps filled, the outcomes of categories numbered."""
+
+    data: Dataset
+    coding: Coding
+    coded: Coded
+
+    @cached_property
+    def X(self) -> Any:
+        """All of them."""
+        if not self.coding.variables or not isinstance(self.data.X, np.ndarray):
+            return self.coded.F
+        return np.column_stack([self.values(j) for j in range(self.data.n_features)])
+
+    @property
+    def numbers(self) -> Ints:
+        """Which are no categories."""
+        return np.array([j for j in range(self.data.n_features) if self.levels(j) is None], dtype=np.int64)
+
+    def levels(self, feature: int) -> tuple[str, ...] | None:
+        """What the numbers of a category stand for."""
+        if not self.coding.variables or self.coding.variables[feature].levels is None:
+            return None
+        return self.coding.variables[feature].outcomes
+
+    def values(self, feature: int) -> Floats:
+        """One of them."""
+        if self.levels(feature) is None:
+            columns, _ = self.coded.columns(np.array([feature]))
+            return dense_columns(self.coded.F, columns[:1])[:, 0]
+        return self.coding.outcome(self.data.X[:, feature], feature).astype(np.float64)
 
 
-def _mutual_information(dataset: Dataset, n_jobs: int | None) -> Floats:
-    y = target_codes(dataset.X, dataset.y, target=dataset.kind)
-    codes = discretize(dataset.X, n_jobs=n_jobs)
+def _view(dataset: Dataset) -> _View:
+    coding = dataset.coder.fit(dataset.X)
+    return _View(dataset, coding, coding.apply(dataset.X))
+
+
+def _compared(view: _View, feature: int, n_jobs: int | None) -> tuple[Floats, Floats]:
+    """The distribution of the feature's graph, and I_S with every number; NaN for categories."""
+    stage = Stage(None, "comparing features", view.data.n_features)
+    P = feature_distributions(view.values(feature)[:, None], n_jobs=n_jobs)
+    similar, numbers = np.full(view.data.n_features, np.nan), view.numbers
+    for strip in spans(len(numbers), STRIP):
+        Q = feature_distributions(dense_columns(view.X, numbers[strip]), n_jobs=n_jobs)
+        similar[numbers[strip]] = similarity(np.broadcast_to(P, Q.shape), Q)
+        stage.advance(Q.shape[1])
+    return P[:, 0], similar
+
+
+def _correlation(view: _View, feature: int) -> Floats:
+    """|r| with every feature, or the largest canonical correlation where one has several columns."""
+    n_features = view.data.n_features
+    columns, _ = view.coded.columns(np.array([feature]))
+    own, found = dense_columns(view.coded.F, columns), np.empty(n_features)
+    for strip in spans(n_features, STRIP):
+        others, ends = view.coded.columns(np.arange(n_features)[strip])
+        both = np.hstack([own, dense_columns(view.coded.F, others)])
+        if view.coded.groups is None:
+            found[strip] = absolute_correlation(both)[0, 1:]
+        else:
+            width = own.shape[1]
+            found[strip] = [
+                canonical_correlation(
+                    np.hstack([own, both[:, width + start : width + end]]),
+                    np.array([width, width + end - start]),
+                )[0, 1]
+                for start, end in zip([0, *ends[:-1]], ends, strict=True)
+            ]
+    return found
+
+
+def _f_values(view: _View, target: Array, real: bool) -> Floats:
+    """Of an analysis of variance; of features with several columns, from the share that is explained."""
+    if view.coded.groups is None:
+        return anova(view.coded.F, view.data.y, real)
+    kind = view.data.kind
+    shares, degrees = explained_by_feature(view.coded, np.arange(view.data.n_features), target, kind)
+    left = max(1, view.data.n_samples - 1 - degrees)
+    return np.asarray(shares / np.maximum(1 - shares, 1e-15) * left / max(1, degrees))
+
+
+def _mutual_information(view: _View, n_jobs: int | None) -> Floats:
+    y = target_codes(view.X, view.data.y, target=view.data.kind)
+    codes = discretize(view.X, n_jobs=n_jobs)
+    if isinstance(codes, DenseCodes):
+        for j in range(view.data.n_features):
+            if view.levels(j) is not None:  # bins would join levels
+                codes.codes[j] = view.values(j)
+                codes.n_codes[j] = len(view.levels(j) or ())
     with workers(n_jobs) as pool:
         return MutualInformation.build(codes, y, pool).with_target()
 
@@ -346,6 +440,8 @@ def _parts(y: Floats) -> tuple[Ints, list[str]]:
     return labels, [f"{low:.4g} to {high:.4g}" for low, high in limits]
 
 
-def _spread(name: str, values: Floats, histogram: tuple[int, ...]) -> Spread:
+def _spread(name: str, values: Floats, histogram: tuple[int, ...], levels: tuple[str, ...] | None) -> Spread:
+    if levels is not None:
+        return Spread(name, len(values), None, histogram)
     low, lower, middle, upper, high = np.quantile(values, (0, 0.25, 0.5, 0.75, 1)).tolist()
     return Spread(name, len(values), (low, lower, middle, upper, high), histogram)

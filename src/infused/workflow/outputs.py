@@ -13,6 +13,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from infused._runtime.extras import extra
 from infused._runtime.files import check_writable, remove_leftovers, write_whole
 from infused.data import Dataset
@@ -85,14 +87,25 @@ def reduced_table(record: SelectionRecord, dataset: Dataset) -> Any:
     """The selected features in rank order, then the target, as an Arrow table."""
     pyarrow = extra("pyarrow")
     names = [feature.name for feature in record.selected]
-    values = dense_columns(dataset.X, [feature.index for feature in record.selected])
+    chosen = [feature.index for feature in record.selected]
+    values = [_column(dataset, j) for j in chosen]
     target = dataset.target_name
     while target in names:
         target += "_"
     several = dataset.y.reshape(dataset.n_samples, -1).T
     targets = [target] if len(several) == 1 else [f"{target}_{n + 1}" for n in range(len(several))]
-    columns = [*map(pyarrow.array, values.T.copy()), *map(pyarrow.array, several)]
+    columns = [*values, *map(pyarrow.array, several)]
     return pyarrow.table(columns, names=[*names, *targets])
+
+
+def _column(dataset: Dataset, feature: int) -> Any:
+    """A feature as an Arrow array: numbers, or names of levels; null for gaps."""
+    pyarrow = extra("pyarrow")
+    values = dense_columns(dataset.X, [feature])[:, 0]
+    levels = None if dataset.levels is None else dataset.levels[feature]
+    if levels is None:
+        return pyarrow.array(values.copy(), from_pandas=True)
+    return pyarrow.array([None if np.isnan(v) else levels[int(v)] for v in values], pyarrow.string())
 
 
 def selected_csv(record: SelectionRecord) -> str:

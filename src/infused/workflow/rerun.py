@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from infused.data import Dataset
+from infused.data.fingerprint import fingerprint
 from infused.data.named import find_named
 from infused.data.packed import is_address
 from infused.exceptions import InputError, Setting
@@ -109,11 +110,11 @@ def rerun(selection: Any, data: Any = None, *, n_jobs: int | None = None, force:
     changed = f"{request.source or 'the data'!r} changed since {earlier.created}"
 
     def check(dataset: Dataset) -> None:
-        if dataset.fingerprint != earlier.data.fingerprint and not force:
+        if not _same(dataset, earlier) and not force:
             raise InputError(f"{changed}: select from it as it is now with ", Setting("force", True))
 
     again = fulfil(request, data, n_jobs=n_jobs, check=check)
-    same = again.record.data.fingerprint == earlier.data.fingerprint
+    same = again.data is not None and _same(again.data, earlier)
     if not same:
         warnings.warn(f"{changed}, so other features may have come out", UserWarning, stacklevel=2)
     return Repetition(earlier, again, same)
@@ -121,3 +122,13 @@ def rerun(selection: Any, data: Any = None, *, n_jobs: int | None = None, force:
 
 def _is_file(source: str) -> bool:
     return Path(source).expanduser().exists()
+
+
+def _same(dataset: Dataset, earlier: SelectionRecord) -> bool:
+    """Whether a record is about these values; those of earlier versions have gaps filled, and no coding."""
+    known = earlier.data.fingerprint
+    if dataset.fingerprint == known or earlier.coding is not None or dataset.levels is not None:
+        return dataset.fingerprint == known
+    numbers = replace(dataset.coder.learn(dataset.X), levels=None)
+    whole = replace(numbers, variables=tuple(replace(one, indicator=False) for one in numbers.variables))
+    return fingerprint(whole.apply(dataset.X).F, dataset.y, dataset.feature_names) == known

@@ -18,10 +18,12 @@ from infused.data import Dataset, load
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError, Setting
 from infused.record.codec import plain
+from infused.record.inspection import inspect_data
 from infused.record.schema import NumberCurve, Request
 from infused.record.summary import summarize
-from infused.selectors.method import APART, Method, defaults_of, prepared
+from infused.selectors.method import APART, Method, defaults_of, prepared, with_groups
 from infused.selectors.registry import selector_info
+from infused.workflow.candidates import candidates
 from infused.workflow.selection import Selection
 
 __all__ = ["check_jobs", "fulfil", "path_or_name", "select"]
@@ -47,6 +49,10 @@ def select(
     keep: Any = (),
     impute: str | None = None,
     one_hot: bool = False,
+    categories: str = "whole",
+    as_category: Any = (),
+    missing: Any = (),
+    keep_duplicates: bool = False,
     separator: str | None = None,
     encoding: str | None = None,
     header: bool = True,
@@ -88,10 +94,18 @@ def select(
         What to leave out.
     keep : column or list of columns, default=()
         What to use although it looks like an identifier.
-    impute : {"mean", "median", "most-frequent", "zero"}, default=None
-        How to fill missing values; without it they are an error.
+    impute : {"median", "mean", "most-frequent", "zero", "error"}, default=None
+        How to fill the gaps of numbers: by the median, unless told otherwise; "error" refuses gaps.
     one_hot : bool, default=False
-        Whether to make 0/1 columns of the values of text columns.
+        Whether each value of a text column is a feature of its own; by default the column is one.
+    categories : {"whole", "error"}, default="whole"
+        "error" refuses columns of text.
+    as_category : column or list of columns, default=()
+        Numbers that are codes of categories.
+    missing : str or list of str, default=()
+        What stands for a missing value, beside the usual spellings.
+    keep_duplicates : bool, default=False
+        Whether a column that repeats another one exactly may be selected beside it.
     separator : str, default=None
         What stands between the values of a text table; found out by default.
     encoding : str, default=None
@@ -135,6 +149,10 @@ def select(
             keep=keep,
             impute=impute,
             one_hot=one_hot,
+            categories=categories,
+            as_category=as_category,
+            missing=missing,
+            keep_duplicates=keep_duplicates,
             separator=separator,
             encoding=encoding,
             header=header,
@@ -173,11 +191,14 @@ def fulfil(
     with timed(timings, "read", f"reading {_called(source)}"):
         dataset = load(source, request.treatment)
         check(dataset)
-    if isinstance(request.k, int) and request.k > dataset.n_features:
-        raise InputError(
-            Setting("k", request.k), f" is more than the {dataset.n_features:,} features of {dataset.name!r}"
-        )
     asked = _with_grid(request)
+    field = candidates(dataset, asked, request.treatment.keep_duplicates)
+    if isinstance(request.k, int) and request.k > field.most:
+        once = " without duplicates" if field.most < dataset.n_features else ""
+        raise InputError(
+            Setting("k", request.k),
+            f" is more than the {field.most:,} features of {dataset.name!r}{once}",
+        )
 
     def make(k: int | float | None) -> Any:
         seed = request.seed
@@ -186,18 +207,27 @@ def fulfil(
     made = make(None if isinstance(request.k, str) else request.k)
     _check_targets(dataset, asked.id, made)
     scoring = _scoring(dataset, request)
-    chosen = _choose(dataset, request, make, timings, scoring)
+    chosen = _choose(field.data, request, make, timings, scoring)
+    k = chosen.k if not isinstance(chosen.k, int) else min(chosen.k, field.data.n_features)
     with timed(timings, "select", "selecting features"):
-        selector = made.set_params(n_features_to_select=chosen.k).fit(chosen.X, dataset.y)
+        coded = field.data.coded()
+        names = field.data.feature_names
+        by_column = names if coded.groups is None else [names[j] for j in coded.groups]
+        F = transformed(coded.F, chosen.transform, by_column, coded.numeric)
+        selector = with_groups(made.set_params(n_features_to_select=k), coded.groups).fit(F, dataset.y)
     with timed({}, "summarise", "summarising"):
+        found = inspect_data(field.data, coded, pixels=dataset.grid_shape is not None)
         record = summarize(
             dataset,
             selector,
             replace(request, method=_complete(asked, selector)),
             transform=chosen.transform,
             timings=timings,
-            notes=chosen.reasons,
+            notes=(*field.notes, *found, *chosen.reasons),
             number=chosen.number,
+            kept=field.positions,
+            rest=field.rest,
+            n_selected=chosen.k if isinstance(chosen.k, int) and chosen.k != k else None,
         )
     published = selector_info(asked.id).reference
     if published and record.reference is None:
@@ -234,9 +264,8 @@ def check_jobs(n_jobs: int | None) -> None:
 
 @dataclass(frozen=True)
 class _Chosen:
-    """The data to select from and how many features, after what was left to choose."""
+    """The transform and how many features, after what was left to choose."""
 
-    X: Any
     transform: str
     k: int | float | None
     reasons: tuple[str, ...]
@@ -264,17 +293,19 @@ def _choose(
         reasons += [why] if (why := default_scoring(dataset.y, dataset.kind)[1]) else []
     if transform == "auto":
         with timed(timings, "choose the transform", "choosing the transform"):
+            many = _about(k, dataset)
             how = choose_transform(
-                dataset.X, dataset.y, dataset.kind, _about(k, dataset), request.seed, scoring
+                dataset.X, dataset.y, dataset.kind, many, request.seed, scoring, dataset.coder
             )
         transform = how.value
         reasons.append(how.reason)
-    X = transformed(dataset.X, transform, dataset.feature_names)
     if isinstance(k, str):
         with timed(timings, "choose the number", "choosing the number of features"):
-            curve = choose_number(make, X, dataset.y, dataset.kind, request.seed, scoring)
-        return _Chosen(X, transform, curve.chosen, tuple(reasons), curve)
-    return _Chosen(X, transform, k, tuple(reasons))
+            curve = choose_number(
+                make, dataset.X, dataset.y, dataset.kind, request.seed, scoring, dataset.coder, transform
+            )
+        return _Chosen(transform, curve.chosen, tuple(reasons), curve)
+    return _Chosen(transform, k, tuple(reasons))
 
 
 def _about(k: int | float | str | None, dataset: Dataset) -> int:
@@ -305,10 +336,12 @@ def _check_targets(dataset: Dataset, id: str, selector: Any) -> None:
 def _complete(method: Method, selector: Any) -> Method:
     """The method with all its parameters, so that a rerun does not hang on defaults that may change.
 
-    The number of threads is left out: it belongs to the machine, and does not change the result.
+    The number of threads is left out: it belongs to the machine, and does not change the result. So are
+    groups that follow from the data.
     """
     every = selector.get_params(deep=False)
-    return Method(method.id, {name: value for name, value in every.items() if name not in APART})
+    left_out = {*APART, "groups"} if "groups" not in method.parameters else APART
+    return Method(method.id, {name: value for name, value in every.items() if name not in left_out})
 
 
 def _called(source: Any) -> str:

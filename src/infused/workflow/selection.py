@@ -6,11 +6,17 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from infused._runtime.extras import extra
 from infused._runtime.files import write_whole
+from infused._runtime.messages import count, listed
 from infused.data import Dataset, load_features
+from infused.data.coding import Coding
+from infused.data.load import read_recorded
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError
+from infused.record.distributions import dense_columns
 from infused.record.schema import RecordError, SelectionRecord
 from infused.record.sentences import came_out
 
@@ -93,7 +99,12 @@ class Selection:
         return table
 
     def apply(self, data: Any, *, transformed: bool = False, **options: Any) -> DataFrame:
-        """Reduce data to the selected features.
+        """Reduce data to the selected features, treated as the record says.
+
+        Nothing is computed from the new data: one row gives what it gives among others. Gaps of numbers hold
+        the recorded fill value. Categories hold the names of their levels; ``(other)`` stands for those that
+        were pooled and for those that the selection had not seen, ``(missing)`` for a gap. Where nothing was
+        pooled, a level that was not seen is None, and so is a gap where there was none.
 
         Parameters
         ----------
@@ -102,8 +113,7 @@ class Selection:
         transformed : bool, default=False
             Whether to give the values as the selection saw them, where a transform was applied.
         **options : dict
-            How to read the data and fill missing values, as in :func:`infused.select`; by default as for the
-            selection.
+            How to read the data, as in :func:`infused.select`; by default as for the selection.
 
         Returns
         -------
@@ -112,8 +122,8 @@ class Selection:
         """
         pandas = extra("pandas")
         treatment = Treatment.make(**{**self.record.request.treatment.given(), **options})
-        X, notes = applied(self.record, data, transformed, treatment)
-        reduced = pandas.DataFrame(X, columns=self.features)
+        columns, notes = applied(self.record, data, transformed, treatment)
+        reduced = pandas.DataFrame(columns)
         reduced.attrs["notes"] = notes  # what was done to the values
         return reduced
 
@@ -218,14 +228,55 @@ def read_record(path: str | PathLike[str]) -> SelectionRecord:
 
 def applied(
     record: SelectionRecord, data: Any, transformed: bool, treatment: Treatment
-) -> tuple[Any, tuple[str, ...]]:
-    """The selected features of other data as a dense array, and notes on what was done to them."""
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The selected features of other data, by name, treated as recorded; and notes on what was done."""
     from infused.bench.tuning import transformed as transform_values
-    from infused.record.distributions import dense_columns
 
-    names = [feature.name for feature in record.selected]
+    names = tuple(feature.name for feature in record.selected)
     if not names:
         raise InputError("the selection has no features, so there is nothing to apply")
-    features = load_features(data, names, treatment)
-    X = transform_values(features.X, record.transform if transformed else "none", names)
-    return dense_columns(X, slice(None)), features.notes
+    transform = record.transform if transformed else "none"
+    variables = record.coding
+    if variables is None:  # of an earlier version: such a record has no values to fill gaps with
+        features = load_features(data, names, treatment)
+        return _without_gaps(transform_values(features.X, transform, names), names), ()
+    features = read_recorded(data, variables, treatment)
+    levels = features.levels or (None,) * len(names)
+    coding = Coding(variables, levels)
+    columns: dict[str, Any] = {}
+    counts = {"filled": 0, "unknown": 0}
+    for j, one in enumerate(variables):
+        values = dense_columns(features.X, [j])[:, 0]
+        gaps = np.isnan(values)
+        if one.levels is None:
+            filled = np.where(gaps, one.fill or 0.0, values)
+            columns[one.name] = transform_values(filled[:, None], transform, [one.name])[:, 0]
+            counts["filled"] += int(gaps.sum())
+        else:
+            told = np.array([*one.outcomes, None], dtype=object)
+            outcome = coding.outcome(values, j)
+            columns[one.name] = told[outcome]
+            known = set(one.levels) | set(one.rare)
+            new = [n for n, level in enumerate(levels[j] or ()) if level not in known]
+            counts["unknown"] += int(np.isin(values, new).sum())
+    return columns, _told(counts)
+
+
+def _told(counts: dict[str, int]) -> tuple[str, ...]:
+    notes = []
+    if counts["filled"]:
+        notes.append(f"{count(counts['filled'], 'missing value')} filled as recorded")
+    if counts["unknown"]:
+        notes.append(f"{count(counts['unknown'], 'value')} of categories that the selection had not seen")
+    return tuple(notes)
+
+
+def _without_gaps(X: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    values = dense_columns(X, slice(None))
+    gaps = [name for name, column in zip(names, values.T, strict=True) if np.isnan(column).any()]
+    if gaps:
+        raise InputError(
+            f"values are missing in {listed(gaps)}, and this record of an earlier version does not say what "
+            "to fill them with: select again"
+        )
+    return dict(zip(names, values.T, strict=True))

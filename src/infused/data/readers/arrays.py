@@ -100,7 +100,7 @@ def _pick(arrays: Mapping[str, Any], treatment: Treatment, part: Part, path: Pat
         X = arrays[_key(arrays, "x_key", treatment.x_key, X_KEYS, path)]
         names_key = _find(arrays, NAME_KEYS)
         names = None if names_key is None else _texts(arrays[names_key])
-    if part != "features":
+    if part in ("both", "target"):
         alone = part == "target" and treatment.y_key is None and len(arrays) == 1
         y_key = next(iter(arrays)) if alone else _key(arrays, "y_key", treatment.y_key, Y_KEYS, path)
         y = arrays[y_key].toarray() if hasattr(arrays[y_key], "toarray") else arrays[y_key]

@@ -13,13 +13,12 @@ from infused.data.errors import DataError
 from infused.data.raw import Part, RawTable
 from infused.data.readers import reader
 from infused.data.treatment import Treatment
+from infused.data.written import MISSING
 from infused.exceptions import Setting
 
-__all__ = ["MISSING", "block_size", "read_comma", "read_tab"]
+__all__ = ["block_size", "read_comma", "read_tab"]
 
 OPTIONS = ("target", "separator", "encoding", "header")
-
-MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null")
 
 # pyarrow pays for every column of every block, so a block of wide rows has to be large.
 # Measured on 2,000 x 10,000 values: from about 300 rows a block on, the time falls no further.
@@ -31,13 +30,13 @@ LARGEST_BLOCK = 1 << 30
 @reader(".csv", ".csv.gz", ".txt", ".txt.gz", title="text table, separator found out", options=OPTIONS)
 def read_comma(path: Path, treatment: Treatment, part: Part) -> RawTable:
     """Columns between the separators that the first rows show."""
-    return _read(path, treatment, separator=None)
+    return _read(path, treatment, part, separator=None)
 
 
 @reader(".tsv", ".tsv.gz", ".tab", ".tab.gz", title="text table, tabs between values", options=OPTIONS)
 def read_tab(path: Path, treatment: Treatment, part: Part) -> RawTable:
     """Columns between tabs."""
-    return _read(path, treatment, separator="\t")
+    return _read(path, treatment, part, separator="\t")
 
 
 def block_size(longest_row: int) -> int:
@@ -45,19 +44,19 @@ def block_size(longest_row: int) -> int:
     return min(max(SMALLEST_BLOCK, ROWS_PER_BLOCK * longest_row), LARGEST_BLOCK)
 
 
-def _read(path: Path, treatment: Treatment, separator: str | None) -> RawTable:
+def _read(path: Path, treatment: Treatment, part: Part, separator: str | None) -> RawTable:
     extra("pyarrow")
     try:
         dialect = find_dialect(path, treatment, separator)
-        return _tidied(_parse(path, treatment, dialect), dialect)
+        return _tidied(_parse(path, treatment, dialect, part == "texts"), dialect)
     except UnicodeError as error:
         raise not_decodable(path, treatment.encoding, error) from error
     except (EOFError, OSError, zlib.error) as error:
         raise DataError(f"{quoted(path)} cannot be read to its end: {reason(error)}") from error
 
 
-def _parse(path: Path, treatment: Treatment, dialect: Dialect) -> Any:
-    """A pyarrow table with the dialect's names.
+def _parse(path: Path, treatment: Treatment, dialect: Dialect, texts: bool) -> Any:
+    """A pyarrow table with the dialect's names; ``texts`` leaves the values as they are written.
 
     A quoted value may hold a line break. To allow for it costs time on every file, so that is done only when
     the parser fails on a file whose rows all have the same length.
@@ -66,11 +65,11 @@ def _parse(path: Path, treatment: Treatment, dialect: Dialect) -> Any:
 
     size = block_size(dialect.longest_row)
     try:
-        table = _parse_blocks(path, treatment, dialect, size, line_breaks=False)
+        table = _parse_blocks(path, treatment, dialect, size, texts)
     except pa.ArrowInvalid:
         _refuse_ragged(path, treatment, dialect)
         try:
-            table = _parse_blocks(path, treatment, dialect, LARGEST_BLOCK, line_breaks=True)
+            table = _parse_blocks(path, treatment, dialect, LARGEST_BLOCK, texts, line_breaks=True)
         except pa.ArrowInvalid as error:
             raise DataError(f"{quoted(path)} could not be parsed as a table: {reason(error)}") from error
     pa.default_memory_pool().release_unused()  # what parsing took, before the matrix is made
@@ -79,22 +78,26 @@ def _parse(path: Path, treatment: Treatment, dialect: Dialect) -> Any:
     return table.rename_columns(list(dialect.names))
 
 
-def _parse_blocks(path: Path, treatment: Treatment, dialect: Dialect, size: int, line_breaks: bool) -> Any:
+def _parse_blocks(
+    path: Path, treatment: Treatment, dialect: Dialect, size: int, texts: bool, line_breaks: bool = False
+) -> Any:
     import pyarrow as pa
     from pyarrow import csv
 
     compression = "gzip" if path.suffix.lower() == ".gz" else None
+    names: dict[str, Any] = {"autogenerate_column_names": not treatment.header}
+    types: dict[str, Any] = {}
+    if texts:
+        numbered = [str(j) for j in range(len(dialect.names))]  # names may repeat
+        names = {"column_names": numbered, "skip_rows_after_names": int(treatment.header)}
+        types = {"column_types": dict.fromkeys(numbered, pa.string())}
     with pa.input_stream(str(path), compression=compression) as stream:
         return csv.read_csv(
             stream,
-            read_options=csv.ReadOptions(
-                block_size=size,
-                encoding=treatment.encoding or "utf8",
-                autogenerate_column_names=not treatment.header,
-            ),
+            read_options=csv.ReadOptions(block_size=size, encoding=treatment.encoding or "utf8", **names),
             parse_options=csv.ParseOptions(delimiter=dialect.separator, newlines_in_values=line_breaks),
             convert_options=csv.ConvertOptions(
-                null_values=list(MISSING), strings_can_be_null=True, decimal_point=dialect.decimal
+                null_values=list(MISSING), strings_can_be_null=True, decimal_point=dialect.decimal, **types
             ),
         )
 
@@ -124,4 +127,4 @@ def _tidied(table: Any, dialect: Dialect) -> RawTable:
     ):
         table = table.remove_column(last)
         notes.append("an empty column without a name was left out at the end")
-    return RawTable(table, notes=tuple(notes))
+    return RawTable(table, notes=tuple(notes), decimal=dialect.decimal)

@@ -73,7 +73,9 @@ def frame_table(frame: Any) -> RawTable:
 
 def annotated_matrix(data: Any, treatment: Treatment, part: Part, where: str) -> RawMatrix:
     """X or a layer of an AnnData object, and the target from its ``obs``."""
-    y, target_name = (None, "target") if part == "features" else _observed(data, treatment.target, where)
+    y, target_name = (
+        (None, "target") if part in ("features", "texts") else _observed(data, treatment.target, where)
+    )
     X = None if part == "target" else _layer(data, treatment.x_key, where)
     return RawMatrix(X, y, target_name, tuple(str(name) for name in data.var_names))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -30,8 +31,13 @@ def distribution_charts(record: SelectionRecord) -> list[Chart]:
     if record.scatters:
         return [_scatter(record, n, scatter) for n, scatter in enumerate(record.scatters)]
     classes = [one.name for one in record.data.classes or ()]
-    drawn = _curves if len(classes) <= FEW_CLASSES else _strips
-    return [drawn(n, found, classes) for n, found in enumerate(record.distributions)]
+    charts = []
+    for n, found in enumerate(record.distributions):
+        if len(classes) > FEW_CLASSES:
+            charts.append(_strips(n, found, classes))
+        else:
+            charts.append((_curves if found.levels is None else _bars)(n, found, classes))
+    return charts
 
 
 def _shares(found: ClassDistribution) -> list[list[float]]:
@@ -41,7 +47,7 @@ def _shares(found: ClassDistribution) -> list[list[float]]:
 
 def _curves(n: int, found: ClassDistribution, classes: list[str]) -> Chart:
     edges = [rounded(edge) for edge in found.edges]
-    bins = [f"{low:.4g} to {high:.4g}" for low, high in pairwise(found.edges)]
+    bins = _bins(found)
     traces = [
         {
             "type": "scatter",
@@ -63,6 +69,39 @@ def _curves(n: int, found: ClassDistribution, classes: list[str]) -> Chart:
     return Chart(f"distribution{n}", found.name, "", 170, traces, axes)
 
 
+def _bars(n: int, found: ClassDistribution, classes: list[str]) -> Chart:
+    """The levels of a category: what share of each class has them."""
+    levels = found.levels or ()
+    traces = [
+        {
+            "type": "bar",
+            "name": label(name),
+            "x": list(range(len(levels))),
+            "y": share,
+            "customdata": [[label(level), count] for level, count in zip(levels, counts, strict=True)],
+            "marker": {"color": f"@series{c}"},
+            "hovertemplate": "%{fullData.name}<br>%{customdata[0]}: %{y:.1f}% (%{customdata[1]})"
+            "<extra></extra>",
+        }
+        for c, (name, share, counts) in enumerate(zip(classes, _shares(found), found.counts, strict=True))
+    ]
+    across = {"showgrid": False, **_named(levels)}
+    axes = {"xaxis": across, "yaxis": {"nticks": 4, "ticksuffix": "%", "rangemode": "tozero"}}
+    return Chart(f"distribution{n}", found.name, "", 190, traces, {**axes, "barmode": "group"})
+
+
+def _named(levels: Sequence[str]) -> dict[str, Any]:
+    """Ticks that name levels."""
+    names = [label(level, LONGEST_HEADING) for level in levels]
+    return {"tickmode": "array", "tickvals": list(range(len(levels))), "ticktext": names}
+
+
+def _bins(found: ClassDistribution) -> list[str]:
+    if found.levels is not None:
+        return [label(level) for level in found.levels]
+    return [f"{low:.4g} to {high:.4g}" for low, high in pairwise(found.edges)]
+
+
 def _strips(n: int, found: ClassDistribution, classes: list[str]) -> Chart:
     few = len(classes) <= MOST_CLASS_NAMES
     trace = {
@@ -74,7 +113,7 @@ def _strips(n: int, found: ClassDistribution, classes: list[str]) -> Chart:
         "colorscale": "@sequential",
         "showscale": False,
         "ygap": 1 if few else 0,
-        "crossed": crossed(classes, [f"{low:.4g} to {high:.4g}" for low, high in pairwise(found.edges)]),
+        "crossed": crossed(classes, _bins(found)),
         "hovertemplate": "%{customdata}: %{z:.1f}%<extra></extra>",
     }
     rows: dict[str, Any] = {"showgrid": False, "range": [len(classes) - 0.5, -0.5], "tickmode": "array"}
@@ -82,12 +121,13 @@ def _strips(n: int, found: ClassDistribution, classes: list[str]) -> Chart:
         "tickvals": list(range(len(classes))) if few else [],
         "ticktext": [label(name) for name in classes],
     }
-    axes = {"xaxis": {"nticks": 5, "showgrid": False}, "yaxis": rows}
+    across = {"nticks": 5} if found.levels is None else _named(found.levels)
+    axes = {"xaxis": {"showgrid": False, **across}, "yaxis": rows}
     return Chart(f"distribution{n}", found.name, "", max(170, 46 + 14 * min(len(classes), 20)), [trace], axes)
 
 
 def _scatter(record: SelectionRecord, n: int, scatter: TargetScatter) -> Chart:
-    trace = {
+    trace: dict[str, Any] = {
         "type": "scatter",
         "mode": "markers",
         "x": [rounded(value) for value in scatter.values],
@@ -95,7 +135,11 @@ def _scatter(record: SelectionRecord, n: int, scatter: TargetScatter) -> Chart:
         "marker": {"color": "@accent", "size": 5, "opacity": 0.45},
         "hovertemplate": "%{x:.4g}<br>target %{y:.4g}<extra></extra>",
     }
-    axes = {"xaxis": {"nticks": 5, "showgrid": False}, "yaxis": {"nticks": 4}}
+    if scatter.levels is not None:
+        trace |= {"type": "box", "boxpoints": False, "hovertemplate": "%{y:.4g}<extra></extra>"}
+        trace = {name: value for name, value in trace.items() if name != "mode"}
+    across = {"nticks": 5} if scatter.levels is None else _named(scatter.levels)
+    axes = {"xaxis": {"showgrid": False, **across}, "yaxis": {"nticks": 4}}
     return Chart(f"distribution{n}", scatter.name, "", 190, [trace], axes)
 
 

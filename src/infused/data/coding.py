@@ -1,0 +1,268 @@
+"""From variables to the columns of numbers that a selector takes: learned on training rows, applied to any.
+
+A **number** is one column. Its gaps are filled by the median of the training rows (or the mean, the most
+frequent value, zero), and where they are many, 5% of those rows or more, a second column is 1 where there is
+one. A **category** has a 0/1 column for each level; two levels need one column. A gap is a level of its own.
+Levels with fewer than 1% of the rows and than 5 rows (a tenth of the rows, where these are fewer than 50) are
+pooled. A level that the training rows lack counts as pooled; where nothing was pooled, all columns are 0.
+The columns of a variable are one group, which is selected whole or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import NamedTuple
+
+import numpy as np
+
+from infused._typing import Array, Data, Floats, Ints
+
+__all__ = [
+    "GAP",
+    "OTHER",
+    "Coded",
+    "Coder",
+    "Coding",
+    "Levels",
+    "Origin",
+    "VariableCoding",
+    "fewest_rows",
+    "has_gaps",
+]
+
+Levels = tuple[tuple[str, ...] | None, ...]
+
+OTHER, GAP = "(other)", "(missing)"
+MANY_GAPS = 0.05  # of the training rows
+FEWEST, RARE = 5, 0.01
+
+
+@dataclass(frozen=True)
+class Origin:
+    """How a variable is read from a column."""
+
+    column: str
+    how: str = "number"
+    """"number", "category", "code" (numbers as levels), "level" (1 where it is ``level``), or, of a date,
+    "year", "month", "weekday"."""
+    decimal: str = "."
+    """Of numbers in text."""
+    format: str | None = None
+    """Of dates in text."""
+    level: str | None = None
+    fill: float | None = None
+    """What stands for a gap, where that was settled when the data were read."""
+
+
+@dataclass(frozen=True)
+class VariableCoding:
+    """How one variable becomes columns."""
+
+    name: str
+    origin: Origin
+    fill: float | None = None
+    """What stands for a gap of a number; None for a category."""
+    indicator: bool = False
+    """Whether a number has a second column, 1 where there is a gap."""
+    levels: tuple[str, ...] | None = None
+    """The levels of a category that have a column."""
+    rare: tuple[str, ...] = ()
+    """Those that are pooled."""
+    pooled: bool = False
+    """Whether all others have one column."""
+    gap: bool = False
+    """Whether gaps of a category have one."""
+
+    @property
+    def outcomes(self) -> tuple[str, ...]:
+        """What a category is told as: its levels, and what stands for the others and for gaps."""
+        return (*(self.levels or ()), *([OTHER] if self.pooled else []), *([GAP] if self.gap else []))
+
+
+class Coded(NamedTuple):
+    """Columns of numbers, and the variable that each belongs to."""
+
+    F: Data
+    groups: Ints | None
+    """One number for each column, that of its variable, in order; None where every variable is one column."""
+    numeric: Array | None
+    """Which columns hold numbers, rather than 0 and 1 for levels and gaps; None for all."""
+
+    def columns(self, variables: Ints) -> tuple[Ints, Ints]:
+        """The columns of these variables, one after another, and where those of each end."""
+        if self.groups is None:
+            return variables, np.arange(1, len(variables) + 1)
+        ends = np.cumsum(np.bincount(self.groups))
+        starts = np.concatenate([[0], ends[:-1]])
+        parts = [np.arange(starts[v], ends[v]) for v in variables]
+        columns = np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+        return columns, np.cumsum([len(part) for part in parts], dtype=np.int64)
+
+    def taken(self, variables: Ints) -> Coded:
+        """Some of the variables, in the order given."""
+        if self.groups is None:
+            return Coded(
+                self.F[:, variables], None, None if self.numeric is None else self.numeric[variables]
+            )
+        columns, ends = self.columns(variables)
+        widths = np.diff(ends, prepend=0)
+        groups = np.repeat(np.arange(len(variables)), widths) if len(widths) and widths.max() > 1 else None
+        numeric = None if self.numeric is None else self.numeric[columns]
+        return Coded(self.F[:, columns], groups, numeric)
+
+
+@dataclass(frozen=True)
+class Coder:
+    """The rules by which variables become columns.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Of the variables.
+    levels : tuple or None
+        Of each variable the levels that its codes stand for, None for a number; None where all are numbers.
+    impute : str
+        How gaps of numbers are filled.
+    origins : tuple of Origin or None
+        Where the variables come from; None for columns of their names.
+    """
+
+    names: tuple[str, ...]
+    levels: Levels | None = None
+    impute: str = "median"
+    origins: tuple[Origin, ...] | None = None
+    gaps: bool = True
+    """Whether there may be any."""
+
+    def take(self, positions: Sequence[int]) -> Coder:
+        """The same for some of the variables."""
+        return Coder(
+            tuple(self.names[j] for j in positions),
+            None if self.levels is None else tuple(self.levels[j] for j in positions),
+            self.impute,
+            None if self.origins is None else tuple(self.origins[j] for j in positions),
+            self.gaps,
+        )
+
+    def fit(self, X: Data) -> Coding:
+        """Learn fill values and levels from training rows."""
+        if self.levels is None and not self.gaps:
+            return Coding((), None)
+        return self.learn(X)
+
+    def learn(self, X: Data) -> Coding:
+        """The same where nothing needs a fill value: a gap may come later."""
+        if not isinstance(X, np.ndarray):
+            columns = X.tocsc()
+            every = ((columns[:, [j]].toarray()[:, 0], j) for j in range(X.shape[1]))
+        else:
+            every = ((X[:, j], j) for j in range(X.shape[1]))
+        return Coding(
+            tuple(self._variable(values, j, not isinstance(X, np.ndarray)) for values, j in every),
+            self.levels,
+        )
+
+    def _variable(self, values: Floats, j: int, is_sparse: bool) -> VariableCoding:
+        name = self.names[j]
+        origin = Origin(name) if self.origins is None else self.origins[j]
+        levels = None if self.levels is None else self.levels[j]
+        missing = np.isnan(values)
+        if levels is None:
+            fill = origin.fill if origin.fill is not None else _fill(values[~missing], self.impute)
+            # A column beside a sparse one would be dense, and its group cost every method more.
+            many = bool(missing.mean() >= MANY_GAPS) and not missing.all() and not is_sparse
+            return VariableCoding(name, origin, fill, many)
+        least = fewest_rows(len(values))
+        times = np.bincount(values[~missing].astype(np.int64), minlength=len(levels))
+        kept = tuple(level for level, n in zip(levels, times, strict=True) if n >= least)
+        rare = tuple(level for level, n in zip(levels, times, strict=True) if 0 < n < least)
+        gaps = int(missing.sum())
+        pooled = bool(rare) or 0 < gaps < least
+        return VariableCoding(name, origin, levels=kept, rare=rare, pooled=pooled, gap=gaps >= least)
+
+
+@dataclass(frozen=True)
+class Coding:
+    """How variables become columns, as it was learned on some rows."""
+
+    variables: tuple[VariableCoding, ...]
+    """Empty where there is nothing to do."""
+    levels: Levels | None
+    """What the codes of the data stand for."""
+
+    def apply(self, X: Data) -> Coded:
+        """The columns of any rows."""
+        if not self.variables:
+            return Coded(X, None, None)
+        if not isinstance(X, np.ndarray):
+            return Coded(_filled_sparse(X, np.array([one.fill for one in self.variables])), None, None)
+        blocks = [self._block(X[:, j], j) for j in range(X.shape[1])]
+        widths = [block.shape[1] for block in blocks]
+        F = np.concatenate(blocks, axis=1) if blocks else X
+        numeric = np.zeros(F.shape[1], dtype=bool)
+        starts = np.cumsum([0, *widths[:-1]])
+        numeric[[s for s, one in zip(starts, self.variables, strict=True) if one.levels is None]] = True
+        groups = np.repeat(np.arange(len(widths)), widths) if max(widths) > 1 else None
+        return Coded(np.asfortranarray(F), groups, None if numeric.all() else numeric)
+
+    def _block(self, values: Floats, j: int) -> Floats:
+        one = self.variables[j]
+        if one.levels is None:
+            missing = np.isnan(values)
+            filled = np.where(missing, one.fill or 0.0, values)
+            return np.column_stack([filled, missing]) if one.indicator else filled[:, None]
+        outcome = self.outcome(values, j)
+        width = len(one.outcomes)
+        block = np.equal(outcome[:, None], np.arange(width)).astype(np.float64)
+        if width == 0:
+            return np.zeros((len(values), 1))
+        return block[:, 1:] if width == 2 else block
+
+    def outcome(self, values: Floats, j: int) -> Ints:
+        """Of a category, which of its outcomes each row is; -1 for none of them."""
+        one, levels = self.variables[j], (self.levels or ())[j] or ()
+        place = {level: n for n, level in enumerate(one.levels or ())}
+        other = len(place) if one.pooled else -1
+        gap = len(one.outcomes) - 1 if one.gap else other
+        table = np.array([*(place.get(level, other) for level in levels), gap], dtype=np.int64)
+        codes = np.where(np.isnan(values), len(levels), values).astype(np.int64)
+        return table[codes]
+
+
+def fewest_rows(n_rows: int) -> int:
+    """Rows that a level needs for a column of its own."""
+    return max(1, ceil(max(RARE * n_rows, min(FEWEST, n_rows / 10))))
+
+
+def has_gaps(X: Data) -> bool:
+    """Whether a value is NaN; told by sums, as a mask would take an eighth of the memory again."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = np.asarray(X.sum(axis=0)).ravel()
+    unsure = np.flatnonzero(np.isnan(sums))
+    if not isinstance(X, np.ndarray):
+        return bool(len(unsure)) and bool(np.isnan(X.data).any())
+    return any(bool(np.isnan(X[:, j]).any()) for j in unsure)
+
+
+def _fill(present: Floats, impute: str) -> float:
+    if impute == "zero" or not len(present):
+        return 0.0
+    if impute == "mean":
+        return float(present.mean())
+    if impute == "most-frequent":
+        values, times = np.unique(present, return_counts=True)
+        return float(values[times.argmax()])
+    return float(np.median(present))
+
+
+def _filled_sparse(X: Data, figures: Floats) -> Data:
+    holes = np.isnan(X.data)
+    if not holes.any():
+        return X
+    rows = X.tocsr().copy()
+    holes = np.isnan(rows.data)
+    rows.data[holes] = figures[rows.indices[holes]]
+    rows.eliminate_zeros()
+    return rows

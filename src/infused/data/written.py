@@ -1,0 +1,196 @@
+"""Numbers and dates as people write them: ``$24,000``, ``1.234,56``, ``15.3%``, ``(12)``, ``31.12.2024``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from infused._typing import Array, Floats
+
+__all__ = [
+    "MISSING",
+    "PARTS",
+    "Written",
+    "as_gaps",
+    "date_format",
+    "date_part",
+    "number",
+    "numbers_in",
+    "plain_texts",
+    "read_dates",
+    "recorded_number",
+]
+
+#: Texts that stand for a value that is missing, in any column.
+MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null")
+#: Texts that do so among numbers alone: elsewhere they may be a level.
+NO_NUMBER = frozenset(
+    (
+        *(".", "..", "...", "-", "--", "---", "*", "na", "n.a.", "n/d", "nd", "none", "nil", "missing"),
+        *("unknown", "not available", "#div/0!", "#value!", "#ref!", "#num!", "#name?", "<na>"),
+    )
+)
+TRUTH = {"true": 1.0, "false": 0.0}
+MONEY = re.compile(
+    r"[$€£¥₹₽₩₺₪฿]|\b(?:USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|SEK|NOK|DKK|PLN|BRL)\b", re.IGNORECASE
+)
+SPACES = "  \u2009\u202f'\u2019"
+SHAPES = {
+    sign: re.compile(
+        rf"[+-]?(?:\d{{1,3}}(?:[{SPACES}{re.escape(other)}]\d{{3}})+|\d+)?(?:{re.escape(sign)}\d*)?(?:[eE][+-]?\d+)?"
+    )
+    for sign, other in ((".", ","), (",", "."))
+}
+LEADING_ZERO = re.compile(r"0\d+")
+
+MOSTLY = 0.8  # of the cells: such a column was meant to hold numbers
+FEW_LEVELS = 10  # 0, 1, 2 and 3+ are levels, although most are numbers
+
+DATES = (
+    "%Y-%m-%d",
+    "%Y/%m/%d",
+    "%d.%m.%Y",
+    "%m/%d/%Y",
+    "%d/%m/%Y",
+    "%d-%m-%Y",
+    "%d-%b-%Y",
+    "%d %b %Y",
+    "%b %d, %Y",
+)
+PARTS = ("year", "month", "weekday")
+
+
+@dataclass(frozen=True)
+class Written:
+    """The numbers of a column of text."""
+
+    values: Floats
+    """NaN where there is none."""
+    decimal: str
+    """The decimal sign."""
+    plainly: bool
+    """Whether all are written as programs write them."""
+    gaps: tuple[str, ...]
+    """Texts that stand for a missing number."""
+    odd: tuple[str, ...]
+    """Texts that are no numbers."""
+    meant: bool
+    """Whether the column is meant to hold numbers."""
+
+
+def number(text: str, decimal: str = ".") -> float | None:
+    """The number that a text writes with this decimal sign; None where it writes none.
+
+    >>> number("$24,000"), number("1.234,56", ","), number("15.3%"), number("(12)"), number("4o")
+    (24000.0, 1234.56, 15.3, -12.0, None)
+    """
+    bare = MONEY.sub("", text).strip().removesuffix("%").strip().replace("\u2212", "-")
+    if bare.startswith("(") and bare.endswith(")"):
+        bare = f"-{bare[1:-1].strip()}"
+    bare = re.sub(r"^([+-])\s+", r"\1", bare)
+    if not SHAPES[decimal].fullmatch(bare) or not any(letter.isdigit() for letter in bare):
+        return None
+    digits = "".join(letter for letter in bare if letter in "+-eE0123456789" or letter == decimal)
+    return float(digits.replace(",", "."))
+
+
+def recorded_number(text: str, decimal: str) -> float | None:
+    """The same in a column that is known to hold numbers: NaN for a gap, 0 and 1 for truth."""
+    if text.lower() in NO_NUMBER:
+        return float("nan")
+    return TRUTH.get(text.lower(), number(text, decimal))
+
+
+def plain_texts(column: Any, missing: Collection[str] = ()) -> Any:
+    """A pyarrow column of text without spaces around the values, null where one stands for a gap."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    trimmed = compute.utf8_trim_whitespace(compute.cast(column, pa.string()))
+    gaps = pa.array([*MISSING, *(text.strip() for text in missing)], pa.string())
+    return compute.if_else(compute.is_in(trimmed, gaps), None, trimmed)
+
+
+def numbers_in(column: Any, decimal: str = ".") -> Written:
+    """What numbers a column of plain texts holds; of two decimal signs that fit, the given one is taken."""
+    encoded = (
+        column.combine_chunks().dictionary_encode()
+        if hasattr(column, "chunks")
+        else column.dictionary_encode()
+    )
+    texts: list[str] = encoded.dictionary.to_pylist()
+    codes = encoded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+    times = np.bincount(codes, minlength=len(texts) + 1)[: len(texts)]
+    gaps = [text.lower() in NO_NUMBER for text in texts]
+    signs = (decimal, "," if decimal == "." else ".")
+    found = {sign: [number(text, sign) for text in texts] for sign in signs}
+    cells = {
+        sign: sum(int(n) for n, v in zip(times, found[sign], strict=True) if v is not None) for sign in signs
+    }
+    sign = max(signs, key=lambda one: cells[one])
+    values = np.array([np.nan if v is None else v for v in [*found[sign], None]], dtype=np.float64)
+    odd = [t for t, v, gap in zip(texts, found[sign], gaps, strict=True) if v is None and not gap]
+    total = int(times[~np.array(gaps, dtype=bool)].sum()) if texts else 0
+    distinct = len({v for v in found[sign] if v is not None})
+    codes_not_numbers = any(LEADING_ZERO.fullmatch(text) for text in texts)
+    likely = total > 0 and cells[sign] >= MOSTLY * total and (distinct > FEW_LEVELS or not odd)
+    return Written(
+        values=values[codes],
+        decimal=sign,
+        plainly=all(_plain(text) for text, v in zip(texts, found[sign], strict=True) if v is not None),
+        gaps=tuple(text for text, gap in zip(texts, gaps, strict=True) if gap),
+        odd=tuple(odd),
+        meant=likely and not codes_not_numbers,
+    )
+
+
+def as_gaps(values: Array, missing: Collection[str]) -> Array:
+    """Numbers, NaN where one is among the texts that stand for a missing value."""
+    gaps = [gap for gap in map(number, missing) if gap is not None]
+    return np.where(np.isin(values, gaps), np.nan, values) if np.isin(values, gaps).any() else values
+
+
+def date_format(column: Any) -> str | None:
+    """The format in which every text of a column is a date; None where there is none."""
+    from pyarrow import compute
+
+    present = compute.drop_null(column)
+    if not len(present) or not any(letter.isdigit() for letter in present[0].as_py()):
+        return None
+    for shape in DATES:
+        if read_dates(present, shape).null_count == 0:
+            return shape
+    return None
+
+
+def read_dates(texts: Any, shape: str) -> Any:
+    """A pyarrow column of timestamps, without the time of day; null where a text is no such date."""
+    from pyarrow import compute
+
+    if shape == DATES[0]:
+        texts = compute.replace_substring_regex(texts, r"[T ]\d.*$", "")
+    return compute.strptime(texts, format=shape, unit="s", error_is_null=True)
+
+
+def date_part(dates: Any, part: str) -> Floats:
+    """Year, month (from 1) or weekday (Monday is 1) of a pyarrow column of dates; NaN for a gap."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    if part == "weekday":
+        values = compute.day_of_week(dates, count_from_zero=False)
+    else:
+        values = getattr(compute, part)(dates)
+    return np.asarray(compute.cast(values, pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def _plain(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
