@@ -84,7 +84,7 @@ def bar(fraction: float, width: int = 12) -> Text:
 
 def share(fraction: float) -> Text:
     """A bar and its percentage."""
-    return Text.assemble(bar(fraction), f" {fraction:4.0%}", no_wrap=True)
+    return Text.assemble(bar(fraction), f" {round(fraction, 2) + 0.0:4.0%}", no_wrap=True)  # never -0%
 
 
 def sparks(counts: Sequence[int]) -> str:

@@ -223,7 +223,7 @@ def fulfil(
             replace(request, method=_complete(asked, selector)),
             transform=chosen.transform,
             timings=timings,
-            notes=(*field.notes, *found, *chosen.reasons),
+            notes=(*field.notes, *found, *chosen.reasons, *_told_fusion(selector)),
             number=chosen.number,
             kept=field.positions,
             rest=field.rest,
@@ -306,6 +306,14 @@ def _choose(
             )
         return _Chosen(transform, curve.chosen, tuple(reasons), curve)
     return _Chosen(transform, k, tuple(reasons))
+
+
+def _told_fusion(selector: Any) -> list[str]:
+    """Which features were fused and why, where the method found it out by itself."""
+    if getattr(selector, "fusion", None) != "auto" or not hasattr(selector, "fusion_"):
+        return []
+    along = {"chain": "along a chain", "grid": "along the grid of a picture"}.get(selector.fusion_)
+    return [f"features were {f'fused {along}' if along else 'not fused'}: {selector.fusion_reason_}"]
 
 
 def _about(k: int | float | str | None, dataset: Dataset) -> int:
