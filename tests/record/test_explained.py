@@ -76,3 +76,31 @@ def test_what_repeats_another_is_not_missed(rng):
     assert repeated[2] == pytest.approx(alone[1], rel=0.05)
     assert lost_without(np.ones((80, 1)), y, "classes") == 0
     assert lost_without(np.empty((80, 0)), y, "classes").shape == (0,)
+
+
+def test_what_blocks_lose_and_how_they_repeat_each_other():
+    """Against fits without each block; of single columns, the figures of columns."""
+    from infused.record.redundancy import absolute_correlation, canonical_correlation
+
+    rng = np.random.default_rng(3)
+    for n in (60, 5):  # more samples than columns, and fewer
+        F = rng.normal(size=(n, 7))
+        y = np.arange(n) % 2
+        ends = np.array([2, 3, 7])
+        Z = (F - F.mean(axis=0)) / F.std(axis=0)
+        Y = np.eye(2)[y] / np.sqrt(np.bincount(y))
+        Y = Y - Y.mean(axis=0)
+
+        def loss(columns, Z=Z, Y=Y):
+            X = Z[:, columns]
+            B = np.linalg.solve(X.T @ X + np.eye(X.shape[1]), X.T @ Y)
+            return ((Y - X @ B) ** 2).sum() + (B**2).sum()
+
+        blocks = [range(2), range(2, 3), range(3, 7)]
+        every = list(range(7))
+        wanted = [loss([j for j in every if j not in block]) - loss(every) for block in blocks]
+        np.testing.assert_allclose(lost_without(F, y, "classes", ends), np.array(wanted) / (Y**2).sum())
+        single = np.arange(1, 8)
+        np.testing.assert_allclose(canonical_correlation(F, single), absolute_correlation(F), atol=1e-12)
+    F[:, 1] = F[:, 2] - F[:, 0]  # the second block lies in the span of the first
+    assert canonical_correlation(F, np.array([2, 3, 7]))[0, 1] == pytest.approx(1)

@@ -382,3 +382,25 @@ def test_an_error_is_drawn_as_it_is(curve):
     chart = number_chart(replace(record, number=errors))
     assert chart.data[1]["y"] == [60.0, 55.0, 50.0, 45.0, 46.0]
     assert "mean of the target" in {trace.get("name") for trace in chart.data}
+
+
+def test_findings_stand_at_the_top():
+    record = records.digits_record()
+    noted = replace(record, data=replace(record.data, notes=("left out: <b>", "a leak?")))
+    page = render_report(noted)
+    head = page[: page.index('id="features"')]
+    assert "<li>Left out: &lt;b&gt;</li>" in head and "<li>A leak?</li>" in head
+
+
+def test_levels_of_categories_are_bars():
+    record = records.digits_record()
+    found = replace(record.distributions[0], levels=tuple("abc"), edges=(-0.5, 0.5, 1.5, 2.5))
+    counts = tuple((1, 2, 3) for _ in found.counts)
+    few = replace(
+        record,
+        data=replace(record.data, classes=record.data.classes[:2]),
+        distributions=(replace(found, counts=counts[:2]),),
+    )
+    chart = distribution_charts(few)[0]
+    assert [trace["type"] for trace in chart.data] == ["bar", "bar"]
+    assert chart.layout["xaxis"]["ticktext"] == ["a", "b", "c"]

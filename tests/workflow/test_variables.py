@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -234,3 +235,34 @@ def test_explain_a_category(file):
 def test_explaining_draws_levels(file, tmp_path):
     written = infused.explain(file, "deck", "survived").save(tmp_path / "deck")
     assert written[0].read_bytes().startswith(b"\x89PNG")
+
+
+def test_records_of_earlier_versions_rerun(tmp_path):
+    """They hold the fingerprint of values whose gaps were filled when they were read."""
+    table = people()[["age", "noise", "survived"]]
+    table.to_csv(tmp_path / "t.csv", index=False)
+    selection = infused.select(tmp_path / "t.csv", "survived", k=1, method="anova", impute="median")
+    filled = load_data(table.fillna(table["age"].median()), target="survived").fingerprint
+    record = selection.record
+    old = replace(record, coding=None, data=replace(record.data, fingerprint=filled))
+    assert infused.rerun(Selection(old)).same_data
+    other = replace(old, data=replace(record.data, fingerprint="0" * 64))
+    with pytest.raises(InputError, match="changed since"):
+        infused.rerun(Selection(other))
+
+
+def test_all_problems_come_at_once_with_one_command_line(tmp_path, monkeypatch, capsys):
+    from infused.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    table = people(60)
+    table["size"] = [*map(str, range(58)), "lots", "few"]
+    table["weight"] = [np.inf, *range(59)]
+    table.to_csv("t.csv", index=False)
+    assert main(["select", "t.csv", "-t", "survived", "-k", "2", "-m", "anova"]) == 2
+    said = capsys.readouterr().err
+    assert "2 problems" in said and "--missing lots --missing few --drop weight" in said
+    options = said.split("without them: ")[1].split()
+    assert main(["select", "t.csv", "-t", "survived", "-k", "2", "-m", "anova", *options]) == 0
+    assert main(["explain", "t.csv", "sex", "-t", "survived", *options]) == 0
+    assert "Its levels by survived" in capsys.readouterr().out

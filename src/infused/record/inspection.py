@@ -108,8 +108,8 @@ def _nearly_constant(dataset: Dataset) -> list[str]:
     names = []
     for j, name in enumerate(dataset.feature_names):
         values = _values(dataset, j)
-        same = np.sort(values)
-        middle = same[len(same) // 2]  # a value that nearly all have is the median
+        half = len(values) // 2
+        middle = np.partition(values, half)[half]  # a value that nearly all have is the median
         share = float((values == middle).mean())
         if NEARLY <= share < 1:
             names.append(name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, fields
-from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,7 +15,6 @@ from infused._runtime.progress import Stage, timed
 from infused._runtime.threads import spans, workers
 from infused._typing import Array, Floats, Ints
 from infused.data import Dataset, load
-from infused.data.coding import Coded, Coding
 from infused.data.columns import find_column
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError, Setting
@@ -31,6 +29,7 @@ from infused.record.fitted import finite
 from infused.record.redundancy import absolute_correlation, canonical_correlation
 from infused.selectors.f_test import anova
 from infused.workflow.select import check_jobs
+from infused.workflow.views import FeatureView, feature_view
 
 __all__ = ["Explanation", "Neighbour", "Relevance", "Spread", "check_files", "explain", "explain_feature"]
 
@@ -186,7 +185,7 @@ class Explanation:
         if self.levels is not None:
             parts = {part.name: part.histogram for part in self.by_target}
             return plot_levels(self.name, self.levels, parts, ax=ax)
-        values = _view(self.data).values(self.position)
+        values = feature_view(self.data).values(self.position)
         return plot_feature_graph(values, self.data.y, target=self.data.kind, name=self.name, ax=ax)
 
     def save(self, folder: str | PathLike[str], *, force: bool = False) -> list[Path]:
@@ -281,7 +280,7 @@ def explain_feature(dataset: Dataset, feature: int, n_neighbours: int, n_jobs: i
         raise InputError(
             f"explain takes one target, but {dataset.target_name!r} has {dataset.y.shape[1]} columns"
         )
-    real, view = dataset.kind == "real", _view(dataset)
+    real, view = dataset.kind == "real", feature_view(dataset)
     values, levels = view.values(feature), view.levels(feature)
     labels, names = _parts(dataset.y) if real else _classes(dataset.y)
     own = class_distribution(dataset.feature_names[feature], values, labels, len(names), levels)
@@ -327,46 +326,7 @@ def explain_feature(dataset: Dataset, feature: int, n_neighbours: int, n_jobs: i
     )
 
 
-@dataclass(frozen=True)
-class _View:
-    """Features as one column of numbers each: gaps filled, the outcomes of categories numbered."""
-
-    data: Dataset
-    coding: Coding
-    coded: Coded
-
-    @cached_property
-    def X(self) -> Any:
-        """All of them."""
-        if not self.coding.variables or not isinstance(self.data.X, np.ndarray):
-            return self.coded.F
-        return np.column_stack([self.values(j) for j in range(self.data.n_features)])
-
-    @property
-    def numbers(self) -> Ints:
-        """Which are no categories."""
-        return np.array([j for j in range(self.data.n_features) if self.levels(j) is None], dtype=np.int64)
-
-    def levels(self, feature: int) -> tuple[str, ...] | None:
-        """What the numbers of a category stand for."""
-        if not self.coding.variables or self.coding.variables[feature].levels is None:
-            return None
-        return self.coding.variables[feature].outcomes
-
-    def values(self, feature: int) -> Floats:
-        """One of them."""
-        if self.levels(feature) is None:
-            columns, _ = self.coded.columns(np.array([feature]))
-            return dense_columns(self.coded.F, columns[:1])[:, 0]
-        return self.coding.outcome(self.data.X[:, feature], feature).astype(np.float64)
-
-
-def _view(dataset: Dataset) -> _View:
-    coding = dataset.coder.fit(dataset.X)
-    return _View(dataset, coding, coding.apply(dataset.X))
-
-
-def _compared(view: _View, feature: int, n_jobs: int | None) -> tuple[Floats, Floats]:
+def _compared(view: FeatureView, feature: int, n_jobs: int | None) -> tuple[Floats, Floats]:
     """The distribution of the feature's graph, and I_S with every number; NaN for categories."""
     stage = Stage(None, "comparing features", view.data.n_features)
     P = feature_distributions(view.values(feature)[:, None], n_jobs=n_jobs)
@@ -378,7 +338,7 @@ def _compared(view: _View, feature: int, n_jobs: int | None) -> tuple[Floats, Fl
     return P[:, 0], similar
 
 
-def _correlation(view: _View, feature: int) -> Floats:
+def _correlation(view: FeatureView, feature: int) -> Floats:
     """|r| with every feature, or the largest canonical correlation where one has several columns."""
     n_features = view.data.n_features
     columns, _ = view.coded.columns(np.array([feature]))
@@ -400,7 +360,7 @@ def _correlation(view: _View, feature: int) -> Floats:
     return found
 
 
-def _f_values(view: _View, target: Array, real: bool) -> Floats:
+def _f_values(view: FeatureView, target: Array, real: bool) -> Floats:
     """Of an analysis of variance; of features with several columns, from the share that is explained."""
     if view.coded.groups is None:
         return anova(view.coded.F, view.data.y, real)
@@ -410,7 +370,7 @@ def _f_values(view: _View, target: Array, real: bool) -> Floats:
     return np.asarray(shares / np.maximum(1 - shares, 1e-15) * left / max(1, degrees))
 
 
-def _mutual_information(view: _View, n_jobs: int | None) -> Floats:
+def _mutual_information(view: FeatureView, n_jobs: int | None) -> Floats:
     y = target_codes(view.X, view.data.y, target=view.data.kind)
     codes = discretize(view.X, n_jobs=n_jobs)
     if isinstance(codes, DenseCodes):

@@ -80,7 +80,8 @@ def render_comparison(
         n_methods=len(standings.methods),
         notes=[table.caption, *table.notes],
         command=command,
-        settings=[*_settings(standings), *[("Note", note) for note in notes]],
+        settings=_settings(standings),
+        findings=[note[:1].upper() + note[1:] for note in notes],
         citations=CITATIONS,
     )
 
