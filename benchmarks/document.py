@@ -202,6 +202,7 @@ TABLES: dict[str, Callable[..., str]] = {
     "lasso_path": lasso_path,
     "methods_on": store_tables.methods_on,
     "mrmr": mrmr,
+    "orders": store_tables.orders,
     "paper": store_tables.paper,
     "protocols": store_tables.protocols,
     "ranks": store_tables.ranks,

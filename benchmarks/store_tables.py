@@ -6,7 +6,7 @@ import math
 from functools import cache
 from pathlib import Path
 
-from pandas import DataFrame
+from pandas import DataFrame, read_parquet
 
 from benchmarks.tables import markdown_table
 from infused.bench import Store
@@ -89,6 +89,19 @@ def protocols() -> str:
         lines.append([method, *cells])
     header = [f"{name} {what}" for name in names for what in ("nested", "LEAKY", "difference")]
     return markdown_table(["method", *header], lines)
+
+
+def orders() -> str:
+    """How good the first features of a ranking are."""
+    rows = read_parquet(STORE / "orders.parquet")
+    means = (100 * rows.groupby(["dataset", "order", "k"])["accuracy"].mean()).unstack("k")
+    header = ["data", "order", *map(str, means.columns)]
+    lines = [
+        [name, order, *[f"{figure:.1f}" for figure in means.loc[(name, order)]]]
+        for name in DATASETS
+        for order in in_order(means.loc[name].index, ("infused-lasso", "earlier order"))
+    ]
+    return markdown_table(header, lines)
 
 
 @cache

@@ -9,6 +9,9 @@ from .information import StructuralInformation as StructuralInformation
 from .information import jensen_shannon as jensen_shannon
 from .information import similarity as similarity
 from .information import structural_information as structural_information
+from .selectors import CMIM as CMIM
+from .selectors import DISR as DISR
+from .selectors import JMI as JMI
 from .selectors import JMIM as JMIM
 from .selectors import MIFS as MIFS
 from .selectors import MRMR as MRMR

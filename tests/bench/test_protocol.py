@@ -72,7 +72,7 @@ def as_they_are(key, compute):
 
 DRAWS, KS = range(2), (5, 20)
 #: These look for dependence of any shape, and a linear SVM cannot use what they find in noise.
-OF_ANY_SHAPE = ("mifs", "mrmr", "jmim", "mutual-info")
+OF_ANY_SHAPE = ("mifs", "mrmr", "jmim", "jmi", "cmim", "disr", "mutual-info")
 
 
 def correct_on_noise(method, protocol):

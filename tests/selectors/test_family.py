@@ -6,6 +6,7 @@ import pickle
 from importlib.metadata import EntryPoint
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
@@ -18,6 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import infused
 from infused import available_selectors, make_selector
+from infused.exceptions import InputError
 from infused.selectors import registry
 from infused.selectors.registry import selector_info
 
@@ -33,6 +35,9 @@ IDS = [
     "mifs",
     "mrmr",
     "jmim",
+    "jmi",
+    "cmim",
+    "disr",
     "random",
     "anova",
     "mutual-info",
@@ -40,7 +45,7 @@ IDS = [
     "random-forest",
 ]
 DETERMINED_BY_DATA = [id for id in IDS if id != "random"]
-ONE_TARGET = ["mifs", "mrmr", "jmim", "random", "anova", "mutual-info", "l1-logistic", "random-forest"]
+ONE_TARGET = IDS[IDS.index("mifs") :]
 WINE = load_wine(return_X_y=True)
 every_selector = pytest.mark.parametrize("id", IDS)
 
@@ -97,7 +102,6 @@ def test_single_and_double_precision_agree(id):
 
 @every_selector
 def test_names_and_labels_of_any_kind(id):
-    pd = pytest.importorskip("pandas")
     frame, y = load_wine(return_X_y=True, as_frame=True)
     labels = np.array(["barolo", "grignolino", "barbera"])[y]
     selector = make_selector(id, n_features_to_select=3).set_output(transform="pandas").fit(frame, labels)
@@ -114,9 +118,50 @@ def test_constant_and_duplicated_features(id):
     X = np.column_stack([np.full(150, 7.0), X, X[:, 2], np.zeros(150)])
     selector = make_selector(id, n_features_to_select=4).fit(X, y)
     assert selector.support_.sum() == 4
-    if id not in ("random", "mifs", "mrmr"):  # whose criteria prefer a constant to what is redundant
-        assert not selector.support_[[0, 6]].any()
+    assert not selector.support_[[0, 6]].any()
     assert np.isfinite(selector.scores_).all()
+
+
+def with_constants(seed):
+    """Constants among features that are duplicated, rare, or say nothing of y, some of them not at all."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(48) % 3
+    X = rng.integers(0, 3, size=(48, 12)).astype(float)
+    X[:, 3] = X[:, 0]
+    X[:, 5] = y
+    X[:, 6] = np.arange(48) == 7
+    X[:, 7] = np.arange(48) // 3 % 2  # each class has half of it
+    X[:, [1, 4, 9]] = [0.0, 0.1, -1e9]
+    return X, y, [1, 4, 9]
+
+
+@every_selector
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_constants_come_last(id, seed, make):
+    X, y, constant = with_constants(seed)
+    for k in (5, 9, 11):
+        selector = make_selector(id, n_features_to_select=k).fit(make(X), y)
+        assert sorted(selector.ranking_[constant]) == [10, 11, 12]
+        assert selector.support_[constant].sum() == max(0, k - 9)
+        assert (np.diff(selector.scores_[np.argsort(selector.ranking_)]) <= 0).all()
+    groups = np.array([0, 1, 2, 0, 1, 3, 4, 5, 6, 7, 6, 2])  # 1 and 7 have constants only
+    grouped = make_selector(id, n_features_to_select=3, groups=groups).fit(make(X), y)
+    assert sorted(grouped.ranking_[[1, 7]]) == [7, 8]
+    assert not make_selector(id).fit(make(X), y).support_[constant].any()
+
+
+@pytest.mark.parametrize("ranking", ["recursive", "coefficient", "path"])
+@pytest.mark.parametrize("id", ["infused-lasso", "fused-lasso", "lasso", "greedy-forward"])
+def test_constants_come_last_where_fusion_and_scale_could_raise_them(id, ranking):
+    X, y, constant = with_constants(0)
+    options = {} if id == "greedy-forward" else {"ranking": ranking}
+    fused = {} if id in ("greedy-forward", "lasso") else {"fusion": "chain", "lambda2": 0.5}
+    for extra in ({}, {"standardize": False}):
+        for k in (4, *([None] if options else [])):
+            selector = make_selector(id, n_features_to_select=k, **options, **fused, **extra).fit(X, y)
+            assert sorted(selector.ranking_[constant]) == [10, 11, 12]
+            assert not selector.support_[constant].any()
 
 
 @every_selector
@@ -150,10 +195,28 @@ def test_several_targets_or_a_clear_refusal(id):
     Y = np.column_stack([y + 0.5, X[:, 0]])
     selector = make_selector(id, n_features_to_select=3)
     if id in ONE_TARGET:
-        with pytest.raises(ValueError, match=r"1d array|one target"):
+        with pytest.raises(InputError, match="takes one target, but y has 2 columns: fit one"):
             selector.fit(X, Y)
     else:
         assert selector.fit(X, Y).support_[0]
+
+
+@every_selector
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array, pd.DataFrame], ids=["array", "sparse", "frame"])
+def test_several_labels_or_a_clear_refusal(id, make):
+    """Two labels, each set by a feature of its own; no sample need have either."""
+    X = np.random.default_rng(0).normal(size=(120, 9))
+    labels = (X[:, [3, 6]] > [0.5, 0.8]).astype(int)
+    assert labels.sum(axis=1).min() == 0
+    selector = make_selector(id, n_features_to_select=2)
+    if id in ONE_TARGET:
+        with pytest.raises(InputError, match="takes one target, but y has 2 columns: fit one"):
+            selector.fit(X, make(labels))
+        return
+    assert selector.fit(X, make(labels)).get_support(indices=True).tolist() == [3, 6]
+    np.testing.assert_array_equal(selector.ranking_, clone(selector).fit(X, labels + 0.0).ranking_)
+    with pytest.raises(InputError, match="'onehot' needs one class label per sample, but y is 'multilabel"):
+        selector.set_params(target="onehot").fit(X, make(labels))
 
 
 @every_selector

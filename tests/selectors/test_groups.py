@@ -11,8 +11,9 @@ from sklearn.feature_selection import f_classif, f_regression, mutual_info_class
 from infused import GreedyForward, GroupLasso, InFusedLasso, Lasso, available_selectors, make_selector
 from infused.exceptions import ScreeningWarning
 from infused.information.discrete import discretize, joint_codes
+from infused.selectors.f_test import FTest
 from infused.selectors.groups import Groups
-from infused.selectors.joint_scores import joint_f_value, joint_information_by_neighbours
+from infused.selectors.neighbours import joint_information_by_neighbours
 
 IDS = available_selectors()
 WINE = load_wine(return_X_y=True)
@@ -336,7 +337,7 @@ def test_more_combinations_than_a_byte_holds():
     X, y = rng.integers(0, 5, size=(900, 8)).astype(float), rng.integers(0, 3, size=900)
     groups = np.array([0, 0, 0, 0, 1, 1, 2, 2])
     cells = X @ [125, 25, 5, 1, 0, 0, 0, 0]
-    for id in ("mrmr", "jmim"):
+    for id in ("mrmr", "jmim", "disr"):
         grouped = make_selector(id, n_features_to_select=2, groups=groups).fit(X, y)
         sparse = make_selector(id, n_features_to_select=2, groups=groups).fit(sp.csr_array(X), y)
         np.testing.assert_array_equal(grouped.criterion_, sparse.criterion_)
@@ -347,7 +348,7 @@ def test_more_combinations_than_a_byte_holds():
         assert grouped.relevance_[0] == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("id", ["mifs", "mrmr", "jmim"])
+@pytest.mark.parametrize("id", ["mifs", "mrmr", "jmim", "jmi", "cmim", "disr"])
 def test_indicators_of_a_category_are_the_category(id):
     rng = np.random.default_rng(5)
     levels = rng.integers(0, 4, size=(200, 6))
@@ -360,6 +361,10 @@ def test_indicators_of_a_category_are_the_category(id):
 
 
 # Scores of groups
+
+
+def joint_f_value(columns, y, real):
+    return FTest(y, real, columns[:, :0]).of_group(columns)
 
 
 def test_the_joint_f_value_of_one_column_is_its_own():

@@ -1,4 +1,4 @@
-"""MIFS, MRMR and JMIM: the features of a literal transcription, in its order."""
+"""Filters by mutual information: the features of a literal transcription, in its order."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from infused.information import counting
+from infused.selectors.cmim import CMIM
+from infused.selectors.disr import DISR
+from infused.selectors.jmi import JMI
 from infused.selectors.jmim import JMIM
 from infused.selectors.mifs import MIFS
 from infused.selectors.mrmr import MRMR
@@ -31,6 +34,9 @@ FILTERS = {
     "mrmr": MRMR(),
     "mrmr, quotient": MRMR(scheme="quotient"),
     "jmim": JMIM(),
+    "jmi": JMI(),
+    "cmim": CMIM(),
+    "disr": DISR(),
 }
 
 
@@ -52,12 +58,22 @@ def joint(f, g, y):
     return entropy(f, g) + entropy(y) - entropy(f, g, y)
 
 
+def conditional(f, y, s):
+    return entropy(f, s) + entropy(y, s) - entropy(f, y, s) - entropy(s)
+
+
 def criterion_of(selector, f, chosen, y):
     """The formula of the paper for one feature, given the columns chosen so far."""
     if not chosen:
         return mutual(f, y)
     if isinstance(selector, JMIM):
         return min(joint(f, s, y) for s in chosen)
+    if isinstance(selector, JMI):
+        return sum(joint(f, s, y) for s in chosen)
+    if isinstance(selector, CMIM):
+        return min(mutual(f, y), *(conditional(f, y, s) for s in chosen))
+    if isinstance(selector, DISR):
+        return sum(joint(f, s, y) / entropy(f, s, y) for s in chosen)
     redundancy = sum(mutual(f, s) for s in chosen)
     if isinstance(selector, MIFS):
         return mutual(f, y) - selector.beta * redundancy
@@ -66,20 +82,21 @@ def criterion_of(selector, f, chosen, y):
     return mutual(f, y) / max(redundancy / len(chosen), 1e-10)
 
 
-def transcription(selector, X, y, k):
+def transcription(selector, X, y, k, keep=()):
     """Features from the best to the worst; what agrees to nine digits is equal."""
 
     def rounded(value):
         return round(value, 9) if abs(value) < 1 else float(f"{value:.10g}")
 
     columns, y = [tuple(column) for column in X.T.tolist()], tuple(y.tolist())
-    order: list[int] = []
+    order: list[int] = list(keep)
     while len(order) < k:
-        chosen = [columns[s] for s in order]
+        chosen = [columns[s] for s in order if len(set(columns[s])) > 1]
 
         def key(j, chosen=chosen):
             value = criterion_of(selector, columns[j], chosen, y)
-            return -rounded(value), -rounded(mutual(columns[j], y)), j
+            constant = len(set(columns[j])) == 1
+            return constant, -rounded(value), -rounded(mutual(columns[j], y)), j
 
         by_criterion = sorted(set(range(len(columns))) - set(order), key=key)
         order.append(by_criterion.pop(0))
@@ -122,6 +139,13 @@ def test_the_transcription_on_larger_data(selector, seed, monkeypatch):
         assert np.argsort(selector.ranking_).tolist() == expected
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_the_transcription_from_what_is_kept(selector, seed):
+    X, y = with_ties(seed)
+    selector.set_params(n_features_to_select=7, keep=[8, 1]).fit(X, y)
+    assert np.argsort(selector.ranking_).tolist() == transcription(selector, X, y, 7, keep=[8, 1])
+
+
 def test_the_criterion_is_that_of_the_step(selector):
     X, y = with_ties(0)
     selector.set_params(n_features_to_select=4).fit(X, y)
@@ -134,7 +158,9 @@ def test_the_criterion_is_that_of_the_step(selector):
     np.testing.assert_allclose(selector.relevance_, [mutual(f, labels) for f in columns], atol=1e-13)
 
 
-@parametrize_with_checks([MIFS(), MRMR(), MRMR(scheme="quotient", n_features_to_select=1), JMIM(n_bins=3)])
+@parametrize_with_checks(
+    [MIFS(), MRMR(), MRMR(scheme="quotient", n_features_to_select=1), JMIM(n_bins=3), JMI(), CMIM(), DISR()]
+)
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
@@ -195,7 +221,7 @@ def test_regression(selector):
 
 def test_several_targets_are_refused(selector):
     X, y = DIABETES
-    with pytest.raises(ValueError, match=r"takes one target, but y has 2 columns: fit one [MJ]"):
+    with pytest.raises(ValueError, match=r"takes one target, but y has 2 columns: fit one [A-Z]+ for"):
         selector.fit(X, np.column_stack([y, y]))
 
 
@@ -206,8 +232,7 @@ def test_constant_and_duplicated_features(selector):
     assert selector.support_.sum() == 5
     assert not selector.relevance_[[0, -1, -2]].any()
     assert 1 <= np.argmin(selector.ranking_) <= 13  # the first of two that are equal
-    if not isinstance(selector, MIFS):  # whose criterion falls below zero, where constant features are
-        assert not selector.support_[[0, -1, -2]].any()
+    assert sorted(selector.ranking_[[0, -1, -2]]) == [27, 28, 29]
 
 
 def test_only_constant_features(selector):
@@ -233,7 +258,7 @@ def test_redundancy_counts():
     weak = np.where(rng.random(300) < 0.2, 1 - b, b)
     X = np.column_stack([a, a, weak]).astype(float)
     assert MIFS(n_features_to_select=2, beta=0.0).fit(X, y).support_.tolist() == [True, True, False]
-    for filtering in (MIFS(beta=1.0), MRMR(), MRMR(scheme="quotient"), JMIM()):
+    for filtering in (MIFS(beta=1.0), MRMR(), MRMR(scheme="quotient"), JMIM(), JMI(), CMIM()):
         assert filtering.set_params(n_features_to_select=2).fit(X, y).support_.tolist() == [True, False, True]
 
 

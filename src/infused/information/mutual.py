@@ -83,6 +83,13 @@ class MutualInformation:
         joint, pair = self.counter.with_feature_and_target(s, self.pool)
         return self._nats(joint - pair + (self.table[-1] - self.classes_sum))
 
+    def symmetrical_relevance(self, s: int) -> Floats:
+        """I({f_s, f_j}; y) / H(f_s, f_j, y) for every feature j."""
+        joint, pair = self.counter.with_feature_and_target(s, self.pool)
+        information = self._nats(joint - pair + (self.table[-1] - self.classes_sum))
+        entropy = self._nats(self.table[-1] - joint)
+        return np.divide(information, entropy, out=np.zeros_like(information), where=entropy > 0)
+
     def _nats(self, sums: Ints) -> Floats:
         result = np.zeros(self.n_features)
         result[self.counter.features] = _nats(sums, self.unit)

@@ -1,9 +1,12 @@
+from .cmim import CMIM as CMIM
+from .disr import DISR as DISR
 from .fused_lasso import FusedLasso as FusedLasso
 from .greedy_forward import GreedyForward as GreedyForward
 from .group_lasso import GroupLasso as GroupLasso
 from .in_elastic_net import InElasticNet as InElasticNet
 from .in_lasso import InLasso as InLasso
 from .infused_lasso import InFusedLasso as InFusedLasso
+from .jmi import JMI as JMI
 from .jmim import JMIM as JMIM
 from .lasso import Lasso as Lasso
 from .mifs import MIFS as MIFS

@@ -6,16 +6,27 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from infused._typing import Floats, Ints
 from infused.exceptions import InputError, Setting
 from infused.selectors.groups import Groups
 
-__all__ = ["NUMBER_OF_FEATURES", "WEIGHT", "BaseSelector", "how_many", "number_or_half", "ranks"]
+__all__ = [
+    "NUMBER_OF_FEATURES",
+    "WEIGHT",
+    "BaseSelector",
+    "ahead",
+    "check_one_target",
+    "how_many",
+    "number_or_half",
+    "ranks",
+    "with_targets",
+]
 
 #: What ``n_features_to_select`` may be, for scikit-learn's validation of parameters.
 NUMBER_OF_FEATURES = [
@@ -34,6 +45,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     """
 
     groups: Any
+    keep: Any
 
     def _variables(self, X: Any) -> Groups:
         """What is selected: the groups of the columns of X, which was seen, or the columns themselves."""
@@ -58,7 +70,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         return tags
 
 
-def how_many(n_features_to_select: Any, variables: Groups) -> int | None:
+def how_many(n_features_to_select: Any, variables: Groups, n_kept: int = 0) -> int | None:
     """The number of features, or of groups, that a number, a fraction or None asks for."""
     if n_features_to_select is None:
         return None
@@ -69,12 +81,48 @@ def how_many(n_features_to_select: Any, variables: Groups) -> int | None:
     if k > len(variables):
         what = "groups of features" if variables.given else "features of X"
         raise InputError(Setting("n_features_to_select", k), f" is more than the {len(variables)} {what}.")
+    if k < n_kept:
+        raise InputError(
+            Setting("n_features_to_select", k), f" is fewer than the {n_kept} of ", Setting("keep")
+        )
     return k
 
 
-def number_or_half(n_features_to_select: Any, variables: Groups) -> int:
+def number_or_half(n_features_to_select: Any, variables: Groups, n_kept: int = 0) -> int:
     """The same, where None stands for half of them."""
-    return how_many(n_features_to_select, variables) or max(1, len(variables) // 2)
+    half = max(1, n_kept, len(variables) // 2)
+    return how_many(n_features_to_select, variables, n_kept) or half
+
+
+def ahead(kept: Ints, scores: Floats, ranking: Ints) -> tuple[Floats, Ints]:
+    """Scores and ranks with what is kept before all others, in the order in which it was given."""
+    if not len(kept):
+        return scores, ranking
+    others = np.setdiff1d(np.argsort(ranking), kept, assume_unique=True)
+    order = np.concatenate([kept, others])
+    ranking, scores = np.empty_like(ranking), scores.copy()
+    ranking[order] = np.arange(1, len(order) + 1)
+    scores[kept] = max(scores[others].max(), 0.0) + np.arange(len(kept), 0, -1)
+    return scores, ranking
+
+
+def check_one_target(selector: BaseSelector, y: Any) -> None:
+    """Refuse several targets where there is no sense in taking them together."""
+    shape = y.shape if sp.issparse(y) else np.asarray(y).shape
+    if len(shape) > 1 and shape[1] > 1:
+        name = type(selector).__name__
+        raise InputError(
+            f"{name} takes one target, but y has {shape[1]} columns: "
+            f"fit one {name} for each, or take a linear selector, such as Lasso."
+        )
+
+
+def with_targets(selector: BaseSelector, X: Any, y: Any) -> tuple[Any, Any]:
+    """X and y, checked, where y may have several columns: real ones, or an indicator of each label."""
+    X, y = validate_data(
+        selector, X, y, accept_sparse=["csr", "csc"], multi_output=True, ensure_min_samples=2
+    )
+    return X, y.toarray() if sp.issparse(y) else y
 
 
 def ranks(scores: Floats, tie_breaks: Floats) -> Ints:

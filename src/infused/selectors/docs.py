@@ -69,10 +69,18 @@ _GROUPS = entries("""
         Columns that are one variable, kept or dropped whole: one label for each column, or a mapping from
         names to columns (by position, or by name for a data frame), where columns that are left out are
         variables of their own. Then ``n_features_to_select`` counts groups.
+    keep : array-like or None, default=None
+        Features that are always selected, by name or position (groups by name): they have the first ranks, in
+        this order, and count in ``n_features_to_select``.
     group_names_ : ndarray of object of shape (n_groups,)
         The groups in the order of their first columns, which is that of ``scores_`` and ``ranking_``; only
         where ``groups`` was given.
 """)
+
+_UNPENALISED = {
+    "keep": _GROUPS["keep"]
+    + "\n    Their coefficients carry no penalty, and the others are ranked by what they add to them."
+}
 
 _SEEN = entries("""
     n_features_in_ : int
@@ -88,6 +96,7 @@ _HALF = entries("""
 
 _LINEAR = {
     **_GROUPS,
+    **_UNPENALISED,
     **entries("""
         n_features_to_select : int, float or None, default=None
             How many features: a number, a fraction, or None for those whose coefficients are not zero.
@@ -97,9 +106,11 @@ _LINEAR = {
             "relative" takes weights as fractions of what the data allow, so that defaults mean the same on
             all data; "absolute" takes them as they are.
         target : {"auto", "onehot", "label", "real"}, default="auto"
-            What y is to the model; "auto" makes one-hot columns of classes.
+            What y is to the model; "auto" makes one-hot columns of classes, and takes several columns as they
+            are.
         standardize : bool, default=True
-            Whether features and targets are first centred and scaled to length one.
+            Whether features and targets are first centred and scaled to length one. Constant features are
+            zero either way, and rank last.
         ranking : {"recursive", "coefficient", "path"}, default="recursive"
             How features are ranked when their number is given: by fitting again and again on the best part,
             by the length of their coefficients in one fit, or by the order in which they enter as lambda1
@@ -200,6 +211,7 @@ FUSION = entries("""
 FILTERS = {
     **_HALF,
     **_GROUPS,
+    "keep": _GROUPS["keep"] + "\n    The search starts with them.",
     **entries("""
         n_bins : int, default=5
             Bins of equal frequency, from 2 to 256, where a value that fills a bin has it for itself. Discrete
@@ -253,6 +265,7 @@ SCORES = {
 FORWARD = {
     **_HALF,
     **_GROUPS,
+    **_UNPENALISED,
     **{name: LINEAR[name] for name in ("target", "standardize", "n_jobs", "memory_budget")},
     **_SUPPORT,
     **_SEEN,

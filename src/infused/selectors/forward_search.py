@@ -48,6 +48,8 @@ class ForwardSearch:
             members = [np.flatnonzero(self.blocks == b) for b in range(self.blocks.max(initial=-1) + 1)]
             self.relevance = np.sqrt(np.bincount(self.blocks, weights=self.relevance**2))
             self._stacks = _stacked(members, self._rows, self.square)
+        # A constant comes after all others, those that say nothing of Y among them.
+        self.relevance[[not self.square[own].any() for own in members]] = -1.0
         self._members = members
         self.free = np.ones(len(members), dtype=bool)
         steps = len(members) if self.k is None else self.k

@@ -44,6 +44,7 @@ class FusedLasso(LinearSelector):
     %(lambda_scale)s
     %(target)s
     %(groups)s
+    %(keep)s
     %(fusion)s
     %(grid_shape)s
     %(standardize)s
@@ -92,6 +93,7 @@ class FusedLasso(LinearSelector):
         lambda_scale: str = "relative",
         target: str = "auto",
         groups: Any = None,
+        keep: Any = None,
         fusion: Any = "auto",
         grid_shape: tuple[int, int] | None = None,
         standardize: bool = True,
@@ -108,6 +110,7 @@ class FusedLasso(LinearSelector):
         self.lambda_scale = lambda_scale
         self.target = target
         self.groups = groups
+        self.keep = keep
         self.fusion = fusion
         self.grid_shape = grid_shape
         self.standardize = standardize

@@ -8,16 +8,22 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import validate_data
 
 from infused._runtime.memory import memory_budget
 from infused._runtime.threads import blas_threads
 from infused._typing import Floats, Ints
-from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, number_or_half, ranks
+from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, number_or_half, ranks, with_targets
 from infused.selectors.docs import FORWARD, documented
 from infused.selectors.forward_search import ForwardSearch
-from infused.selectors.groups import GROUPS, Groups
-from infused.selectors.inputs import design_matrix, mean_square, resolve_coding, target_matrix
+from infused.selectors.groups import GROUPS, KEEP, Groups
+from infused.selectors.inputs import (
+    basis,
+    design_matrix,
+    left_over,
+    mean_square,
+    resolve_coding,
+    target_matrix,
+)
 
 __all__ = ["GreedyForward"]
 
@@ -47,6 +53,7 @@ class GreedyForward(BaseSelector):
         The weight :math:`\rho`, as a fraction of the mean squared length of a feature.
     %(target)s
     %(groups)s
+    %(keep)s
     %(standardize)s
     %(n_jobs)s
     %(memory_budget)s
@@ -86,6 +93,7 @@ class GreedyForward(BaseSelector):
         "ridge": [Interval(Real, 0, None, closed="left")],
         "target": [StrOptions({"auto", "onehot", "label", "real"})],
         "groups": GROUPS,
+        "keep": KEEP,
         "standardize": ["boolean"],
         "n_jobs": [Integral, None],
         "memory_budget": [Real, str, None],
@@ -98,6 +106,7 @@ class GreedyForward(BaseSelector):
         ridge: float = 0.1,
         target: str = "auto",
         groups: Any = None,
+        keep: Any = None,
         standardize: bool = True,
         n_jobs: int | None = None,
         memory_budget: int | float | str | None = None,
@@ -106,6 +115,7 @@ class GreedyForward(BaseSelector):
         self.ridge = ridge
         self.target = target
         self.groups = groups
+        self.keep = keep
         self.standardize = standardize
         self.n_jobs = n_jobs
         self.memory_budget = memory_budget
@@ -124,32 +134,37 @@ class GreedyForward(BaseSelector):
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
             Training samples.
         y : array of shape (n_samples,) or (n_samples, n_targets)
-            Class labels, real values, or several columns of real values.
+            Class labels, real values, several columns of real values, or an indicator matrix of labels.
 
         Returns
         -------
         self : object
             The fitted selector.
         """
-        X, y = validate_data(
-            self, X, y, accept_sparse=["csr", "csc"], multi_output=True, ensure_min_samples=2
-        )
+        X, y = with_targets(self, X, y)
         variables = self._variables(X)
-        k = number_or_half(self.n_features_to_select, variables)
+        kept = variables.places(self.keep)
+        k = number_or_half(self.n_features_to_select, variables, len(kept))
         F = design_matrix(X, self.standardize, memory_budget(self.memory_budget))
         Y = target_matrix(y, resolve_coding(y, self.target), self.standardize)
+        total = float((Y * Y).sum()) or 1.0
         with blas_threads(self.n_jobs):
             blocks = None if variables.single else variables.codes
-            search = ForwardSearch(F, Y, self.ridge * mean_square(F), k, blocks)
+            weight, first = self.ridge * mean_square(F), np.array([])
+            constant = variables.all_of(np.asarray(~F.any(axis=0)))
+            if len(kept):
+                F, Y, first = _adjusted(F, Y, [variables.columns(group) for group in kept])
+                weight = self.ridge * mean_square(F[:, ~np.isin(variables.codes, kept)])
+            search = ForwardSearch(F, Y, weight, k - len(kept), blocks)
+            search.free[kept] = False
+            search.relevance[~constant] = np.maximum(search.relevance[~constant], 0.0)
             order, gains = search.run()
-        self._store(variables, order, gains, search, float((Y * Y).sum()) or 1.0)
+        self.gains_ = np.concatenate([first, gains]) / total
+        self._store(variables, np.concatenate([kept, order]), search, total)
         return self
 
-    def _store(
-        self, variables: Groups, order: Ints, gains: Floats, search: ForwardSearch, total: float
-    ) -> None:
+    def _store(self, variables: Groups, order: Ints, search: ForwardSearch, total: float) -> None:
         scores = search.gains() / total
-        self.gains_ = gains / total
         # What is still to come, from each step on; a little above every feature that was left.
         scores[order] = np.cumsum(self.gains_[::-1])[::-1] + scores.max(initial=0.0)
         tie_breaks = search.relevance.copy()
@@ -159,3 +174,13 @@ class GreedyForward(BaseSelector):
         ranking[order] = np.arange(1, len(order) + 1)
         ranking[behind] = np.arange(len(order) + 1, len(ranking) + 1)
         self._store_ranking(variables, scores, ranking, ranking <= len(order))
+
+
+def _adjusted(F: Floats, Y: Floats, kept: list[Ints]) -> tuple[Floats, Floats, Floats]:
+    """F and Y less what some columns explain of them, and by how much each lowers |Y|^2."""
+    explained = [0.0]
+    for place in range(len(kept)):
+        Q = basis(F[:, np.concatenate(kept[: place + 1])])
+        explained.append(float(((Q.T @ Y) ** 2).sum()))
+    Z = F[:, np.concatenate(kept)]
+    return left_over(F, Z), left_over(Y, Z), np.diff(explained)

@@ -1,4 +1,4 @@
-"""Greedy forward selection by mutual information: what MIFS, MRMR and JMIM share."""
+"""Greedy forward selection by mutual information: what MIFS, MRMR, JMIM, JMI, CMIM and DISR share."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from sklearn.utils.validation import validate_data
 
 from infused._runtime.progress import Stage
 from infused._runtime.threads import workers
-from infused._typing import Floats, Ints
-from infused.exceptions import InputError
+from infused._typing import Array, Floats, Ints
 from infused.graphs.validation import Target
 from infused.information.discrete import MAX_BINS, discretize, joint_codes, target_codes
 from infused.information.mutual import MutualInformation
-from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, number_or_half
-from infused.selectors.groups import GROUPS
+from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, check_one_target, number_or_half
+from infused.selectors.groups import GROUPS, KEEP
 
 __all__ = ["InformationFilter"]
 
@@ -40,6 +39,7 @@ class InformationFilter(BaseSelector):
         "n_bins": [Interval(Integral, 2, MAX_BINS, closed="both")],
         "target": [StrOptions({"auto", "classes", "real"})],
         "groups": GROUPS,
+        "keep": KEEP,
         "n_jobs": [Integral, None],
     }
 
@@ -64,16 +64,19 @@ class InformationFilter(BaseSelector):
         self : object
             The fitted selector.
         """
-        self._check_one_target(y)
+        check_one_target(self, y)
         X, y = validate_data(self, X, y, accept_sparse=["csr", "csc"], ensure_min_samples=2)
         variables = self._variables(X)
-        k = number_or_half(self.n_features_to_select, variables)
+        kept = variables.places(self.keep)
+        k = number_or_half(self.n_features_to_select, variables, len(kept))
         y_codes = target_codes(X, y, target=self.target, n_bins=self.n_bins)
         codes = joint_codes(discretize(X, self.n_bins, self.n_jobs), variables.codes)
         with workers(self.n_jobs) as pool:
             information = MutualInformation.build(codes, y_codes, pool)
             self.relevance_ = information.with_target()
-            order, self.criterion_ = self._select(information, self.relevance_, k)
+            order, self.criterion_ = self._select(
+                information, self.relevance_, codes.n_codes > 1, kept.tolist(), k
+            )
         ranking = np.empty(len(variables), np.int64)
         ranking[order] = np.arange(1, len(variables) + 1)
         scores = np.asarray(len(variables) + 1 - ranking, dtype=np.float64)
@@ -92,21 +95,31 @@ class InformationFilter(BaseSelector):
     def _criterion(self, relevance: Floats, joined: Floats, n_taken: int) -> Floats:
         """What the next feature should have most of."""
 
-    def _select(self, information: MutualInformation, relevance: Floats, k: int) -> tuple[Ints, Floats]:
-        """All features from the best to the worst, and the criterion of each when it was last compared."""
+    def _select(
+        self, information: MutualInformation, relevance: Floats, varies: Array, kept: list[int], k: int
+    ) -> tuple[Ints, Floats]:
+        """All features from the best to the worst, and the criterion of each when it was last compared.
+
+        What is kept is taken first. A constant shares nothing with what was taken, and would come before what
+        is redundant: it is taken when nothing else is left.
+        """
         values, joined = relevance, None
         criterion = relevance.copy()
         free = np.ones(len(relevance), dtype=bool)
         taken: list[int] = []
-        stage = Stage(None, "selecting features", k)
-        while True:
+        steps = min(k, len(kept) + int(varies[np.setdiff1d(np.arange(len(varies)), kept)].sum()))
+        stage = Stage(None, "selecting features", steps)
+        while len(taken) < steps:
             candidates = np.flatnonzero(free)
             criterion[candidates] = values[candidates]
-            s = best(candidates, values, relevance)
+            if len(taken) < len(kept):
+                s = kept[len(taken)]
+            else:
+                s = best(candidates[varies[candidates]], values, relevance)
             taken.append(s)
             free[s] = False
             stage.advance()
-            if len(taken) == k:
+            if len(taken) == steps:
                 break
             if len(candidates) < WORTH_COUNTING * len(information.counter.features):
                 information = information.restricted(candidates)
@@ -114,16 +127,8 @@ class InformationFilter(BaseSelector):
             joined = pairs if joined is None else self._join(joined, pairs)
             values = self._criterion(relevance, joined, len(taken))
         rest = np.flatnonzero(free)
-        behind = np.lexsort((levels(relevance[rest]), levels(values[rest])))
-        return np.concatenate([np.array(taken), rest[behind]]), criterion
-
-    def _check_one_target(self, y: Any) -> None:
-        shape = np.asarray(y).shape
-        if len(shape) > 1 and shape[1] > 1:
-            name = type(self).__name__
-            raise InputError(
-                f"{name} takes one target, but y has {shape[1]} columns: fit one {name} for each."
-            )
+        behind = np.lexsort((levels(relevance[rest]), levels(values[rest]), ~varies[rest]))
+        return np.concatenate([np.array(taken, dtype=np.int64), rest[behind]]), criterion
 
 
 def best(candidates: Ints, values: Floats, relevance: Floats) -> int:

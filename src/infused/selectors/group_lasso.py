@@ -44,6 +44,7 @@ class GroupLasso(LinearSelector):
     groups : array-like of shape (n_features,), mapping or None, default=None
         One label for each column, or a mapping from names to columns (by position, or by name for a data
         frame); None for clusters.
+    %(keep)s
     n_groups : int or None, default=None
         How many clusters to make when no groups are given; None for the root of the number of features.
     lambda_within : float or None, default=None
@@ -100,6 +101,7 @@ class GroupLasso(LinearSelector):
         n_features_to_select: int | float | None = None,
         lambda1: float = 0.05,
         groups: Any = None,
+        keep: Any = None,
         n_groups: int | None = None,
         lambda_within: float | None = None,
         lambda_scale: str = "relative",
@@ -115,6 +117,7 @@ class GroupLasso(LinearSelector):
         self.n_features_to_select = n_features_to_select
         self.lambda1 = lambda1
         self.groups = groups
+        self.keep = keep
         self.n_groups = n_groups
         self.lambda_within = lambda_within
         self.lambda_scale = lambda_scale
@@ -143,9 +146,9 @@ class GroupLasso(LinearSelector):
 
 
 def _with_needed(model: SparseModel, within: float) -> SparseModel:
-    """The model with what a lasso inside each group keeps; the other features become constant.
+    """The model with what a lasso inside each group keeps; the other features become zero.
 
-    In a cluster they are groups of their own from then on, to be ranked last.
+    In a cluster they are groups of their own from then on, to be ranked last but for constants.
     """
     groups = np.arange(model.n_features) if model.groups is None else model.groups
     needed = np.zeros(model.n_features, dtype=bool)
@@ -158,7 +161,8 @@ def _with_needed(model: SparseModel, within: float) -> SparseModel:
     if not model.whole:
         _, left = np.unique(groups, return_inverse=True)
         left[~needed] = left.max() + 1 + np.arange((~needed).sum())
-    return replace(model, X=np.where(needed, model.X, 0.0), groups=left)
+    varying = np.asarray(model.X.any(axis=0))
+    return replace(model, X=np.where(needed, model.X, 0.0), groups=left, varying=varying)
 
 
 def cluster_features(F: Floats, n_groups: int | None, seed: int | None) -> Ints:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from infused._runtime.messages import count, listed, quoted, suggestion
 from infused._typing import Array, Floats, Ints
 from infused.exceptions import InputError, Setting
 
-__all__ = ["GROUPS", "Groups"]
+__all__ = ["GROUPS", "KEEP", "Groups", "by_variable"]
 
 #: What ``groups`` may be, for scikit-learn's validation of parameters.
 GROUPS = ["array-like", Mapping, None]
+
+#: The same for ``keep``.
+KEEP = ["array-like", None]
 
 
 @dataclass(frozen=True)
@@ -74,11 +78,54 @@ class Groups:
             return values
         return np.asarray(np.bincount(self.codes, weights=values, minlength=len(self.names)))
 
+    def all_of(self, mask: Array) -> Array:
+        """For each group, whether all its columns are in a mask."""
+        return np.asarray(np.bincount(self.codes, weights=~mask, minlength=len(self.names)) == 0)
+
+    def places(self, keep: Any) -> Ints:
+        """The groups that are always to be selected, by their names; single columns by position too."""
+        if keep is None:
+            return np.empty(0, np.int64)
+        own = {name: place for place, name in enumerate(self.names)}
+        found = [self._place(name, own) for name in np.asarray(keep, dtype=object).ravel().tolist()]
+        if len(set(found)) < len(found):
+            raise InputError(Setting("keep"), " names a feature more than once")
+        if len(found) == len(self):
+            raise InputError(Setting("keep"), " names every feature: none is left to select")
+        return np.array(found, dtype=np.int64)
+
+    def _place(self, name: Any, own: Mapping[Any, int]) -> int:
+        if not self.given:
+            return _place("keep", name, len(self), own)
+        if name not in own:
+            close = suggestion(str(name), [str(known) for known in own])
+            raise InputError(Setting("keep"), f" has no group {quoted(name)}{close}")
+        return own[name]
+
     def array_of_names(self) -> Array:
         """The names in an array of objects, as scikit-learn has those of features."""
         names = np.empty(len(self.names), dtype=object)
         names[:] = self.names
         return names
+
+
+def by_variable(
+    X: Any,
+    variables: Groups,
+    of_columns: Callable[[Any], Floats],
+    of_group: Callable[[Any], float],
+) -> Floats:
+    """Scores of single columns, all at once, and of groups of several columns, one by one."""
+    if variables.single:
+        return of_columns(X)
+    X = X.tocsc() if sp.issparse(X) else X
+    scores = np.zeros(len(variables))
+    alone = np.flatnonzero(variables.sizes[variables.codes] == 1)
+    if len(alone):
+        scores[variables.codes[alone]] = of_columns(X[:, alone])
+    for group in variables.several():
+        scores[group] = of_group(X[:, variables.columns(group)])
+    return scores
 
 
 def _checked_labels(groups: Any, n_columns: int) -> list[Hashable]:
@@ -102,7 +149,7 @@ def _labels_of_mapping(
     places = {} if column_names is None else {name: place for place, name in enumerate(own)}
     labels: dict[int, Hashable] = {}
     for name, columns in groups.items():
-        found = [_place(column, n_columns, places) for column in _as_list(columns)]
+        found = [_place("groups", column, n_columns, places) for column in _as_list(columns)]
         if not found:
             raise InputError(Setting("groups"), f" has no columns for {quoted(name)}")
         taken = [column for column in found if column in labels]
@@ -125,17 +172,18 @@ def _as_list(columns: Any) -> list[Any]:
     return list(columns)
 
 
-def _place(column: Any, n_columns: int, places: Mapping[Any, int]) -> int:
+def _place(setting: str, column: Any, n_columns: int, places: Mapping[Any, int]) -> int:
     """The position of a column that is given by name or by position."""
-    if column in places:
+    truth = isinstance(column, bool | np.bool_)  # which is no position, though Python takes it for one
+    if column in places and not truth:
         return places[column]
-    if isinstance(column, Integral) and not isinstance(column, bool | np.bool_):
+    if isinstance(column, Integral) and not truth:
         place = int(column)
         if 0 <= place < n_columns:
             return place
         why = f"has no column {column}: X has {count(n_columns, 'column')}"
-    elif places:
+    elif any(isinstance(name, str) for name in places):
         why = f"has no column {quoted(column)}{suggestion(str(column), list(places))}"
     else:
         why = f"has a column {quoted(column)}, but X has no names: give positions, or X as a data frame"
-    raise InputError(Setting("groups"), f" {why}")
+    raise InputError(Setting(setting), f" {why}")

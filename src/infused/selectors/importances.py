@@ -16,9 +16,10 @@ from infused._runtime.messages import reason
 from infused._typing import Array, Floats
 from infused.exceptions import InputError
 from infused.selectors.docs import SCORES, documented
+from infused.selectors.f_test import f_values
 from infused.selectors.groups import Groups
 from infused.selectors.inputs import design_matrix
-from infused.selectors.scores import ScoreSelector, f_values
+from infused.selectors.scores import ScoreSelector
 
 __all__ = ["L1LogisticSelector", "RandomForestSelector"]
 
@@ -42,6 +43,7 @@ class L1LogisticSelector(ScoreSelector):
         Inverse of the penalty's weight.
     %(target)s
     %(groups)s
+    %(keep)s
     %(random_state)s
     %(n_jobs)s
 
@@ -86,6 +88,7 @@ class L1LogisticSelector(ScoreSelector):
         C: float = 0.1,
         target: str = "auto",
         groups: Any = None,
+        keep: Any = None,
         random_state: int | None = 0,
         n_jobs: int | None = None,
     ):
@@ -93,6 +96,7 @@ class L1LogisticSelector(ScoreSelector):
         self.C = C
         self.target = target
         self.groups = groups
+        self.keep = keep
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -112,7 +116,7 @@ class L1LogisticSelector(ScoreSelector):
         return variables.summed(np.abs([part.coef_[0] for part in model.estimators_]).sum(axis=0))
 
     def _tie_breaks(self, X: Any, y: Array, variables: Groups) -> Floats:
-        return f_values(X, y, False, variables)
+        return f_values(X, y, False, variables, variables.places(self.keep))
 
 
 @documented(SCORES)

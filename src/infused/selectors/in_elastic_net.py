@@ -45,6 +45,7 @@ class InElasticNet(LinearSelector):
     %(formulation)s
     %(target)s
     %(groups)s
+    %(keep)s
     graph : {"kernel", "euclidean"}, default="euclidean"
         The graphs that are compared; see :func:`infused.feature_distributions`.
     %(standardize)s
@@ -97,6 +98,7 @@ class InElasticNet(LinearSelector):
         formulation: str = "stable",
         target: str = "auto",
         groups: Any = None,
+        keep: Any = None,
         graph: Graph = "euclidean",
         standardize: bool = True,
         ranking: str = "recursive",
@@ -114,6 +116,7 @@ class InElasticNet(LinearSelector):
         self.formulation = formulation
         self.target = target
         self.groups = groups
+        self.keep = keep
         self.graph = graph
         self.standardize = standardize
         self.ranking = ranking

@@ -43,6 +43,7 @@ class InLasso(LinearSelector):
     %(formulation)s
     %(target)s
     %(groups)s
+    %(keep)s
     n_bins : int, default=5
         Bins of equal frequency, from 2 to 256, for features (and real targets) that are not discrete.
     %(standardize)s
@@ -93,6 +94,7 @@ class InLasso(LinearSelector):
         formulation: str = "stable",
         target: str = "auto",
         groups: Any = None,
+        keep: Any = None,
         n_bins: int = 5,
         standardize: bool = True,
         ranking: str = "recursive",
@@ -109,6 +111,7 @@ class InLasso(LinearSelector):
         self.formulation = formulation
         self.target = target
         self.groups = groups
+        self.keep = keep
         self.n_bins = n_bins
         self.standardize = standardize
         self.ranking = ranking

@@ -45,6 +45,7 @@ class InFusedLasso(LinearSelector):
     %(formulation)s
     %(target)s
     %(groups)s
+    %(keep)s
     %(fusion)s
     %(grid_shape)s
     graph : {"kernel", "euclidean"}, default="kernel"
@@ -106,6 +107,7 @@ class InFusedLasso(LinearSelector):
         formulation: str = "stable",
         target: str = "auto",
         groups: Any = None,
+        keep: Any = None,
         fusion: Any = "auto",
         grid_shape: tuple[int, int] | None = None,
         graph: Graph = "kernel",
@@ -126,6 +128,7 @@ class InFusedLasso(LinearSelector):
         self.formulation = formulation
         self.target = target
         self.groups = groups
+        self.keep = keep
         self.fusion = fusion
         self.grid_shape = grid_shape
         self.graph = graph

@@ -19,7 +19,10 @@ from infused.selectors.groups import Groups
 __all__ = [
     "Coding",
     "TrainingData",
+    "basis",
+    "constant_columns",
     "design_matrix",
+    "left_over",
     "mean_square",
     "one_target",
     "quadratic_weight",
@@ -29,6 +32,8 @@ __all__ = [
 
 Coding: TypeAlias = Literal["onehot", "label", "real"]  # what y is to a linear model
 
+RANK = 1e-10  # directions shorter than this share of the longest are none
+NOTHING_NEW = 1e-10  # a column of which less than this share is left has nothing of its own
 NEGLIGIBLE = 1e-12  # a column whose deviations are below this share of its largest entry is constant
 
 
@@ -74,13 +79,22 @@ class TrainingData:
         return "real" if self.coding == "real" else "classes"
 
 
+def constant_columns(X: Data) -> Array:
+    """The columns that have one value only."""
+    largest, smallest = X.max(axis=0), X.min(axis=0)
+    if sp.issparse(X):
+        largest, smallest = largest.toarray().ravel(), smallest.toarray().ravel()
+    return np.asarray(largest == smallest)
+
+
 def design_matrix(X: Data, standardize: bool, budget: int) -> Floats:
-    """X as a dense array; standardised, its columns have mean zero and length one, constant ones are zero."""
+    """X as a dense array; standardised, its columns have mean zero and length one. Constant ones are zero."""
     n_samples, n_features = X.shape
     what = f"The dense design matrix of {n_samples} samples and {n_features} features"
     require(16 * n_samples * n_features, budget, what, "take fewer features or fewer samples")
     F: Floats = np.array(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
     if not standardize:
+        F[:, constant_columns(F)] = 0.0
         return F
     largest = np.abs(F).max(axis=0)
     F /= np.where(largest > 0, largest, 1.0)  # so that no square overflows
@@ -90,6 +104,21 @@ def design_matrix(X: Data, standardize: bool, budget: int) -> Floats:
     F /= np.where(varies, length, 1.0)
     F[:, ~varies] = 0.0
     return F
+
+
+def basis(A: Floats) -> Floats:
+    """Orthonormal columns that span those of A."""
+    left, sizes, _ = np.linalg.svd(A, full_matrices=False)
+    return np.asarray(left[:, sizes > RANK * sizes.max(initial=0.0)])
+
+
+def left_over(A: Floats, Z: Floats) -> Floats:
+    """A less its projection on the columns of Z; columns that are in their span become zero."""
+    Q, left = basis(Z), A
+    for _ in range(2):  # the second time takes off what rounding left
+        left = left - Q @ (Q.T @ left)
+    gone = np.linalg.norm(left, axis=0) <= NOTHING_NEW * np.linalg.norm(A, axis=0)
+    return np.asarray(np.where(gone, 0.0, left))
 
 
 def mean_square(F: Floats) -> float:
@@ -105,10 +134,10 @@ def quadratic_weight(share: float, F: Floats, relative: bool) -> float:
 def resolve_coding(y: Any, target: str) -> Coding:
     """What y is to the model: "auto" makes one-hot columns of classes and takes real numbers as they are."""
     kind = type_of_target(y, input_name="y", raise_unknown=True)
-    continuous = kind.startswith("continuous")
+    numbers = kind.startswith("continuous") or kind.endswith("multioutput") or kind == "multilabel-indicator"
     if target == "auto":
-        return "real" if continuous or kind.endswith("multioutput") else "onehot"
-    if target in ("onehot", "label") and (continuous or kind.endswith("multioutput")):
+        return "real" if numbers else "onehot"
+    if target in ("onehot", "label") and numbers:
         raise InputError(f"target={target!r} needs one class label per sample, but y is {kind!r}.")
     return target  # type: ignore[return-value]  # the parameter was checked
 

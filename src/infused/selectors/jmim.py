@@ -32,6 +32,7 @@ class JMIM(InformationFilter):
     %(n_bins)s
     %(target)s
     %(groups)s
+    %(keep)s
     %(n_jobs)s
 
     Attributes
@@ -40,6 +41,7 @@ class JMIM(InformationFilter):
 
     See Also
     --------
+    JMI : Their sum instead of the smallest.
     MIFS : Relevance less redundancy.
     MRMR : Relevance less the mean redundancy, or divided by it.
 
@@ -64,12 +66,14 @@ class JMIM(InformationFilter):
         n_bins: int = 5,
         target: Target = "auto",
         groups: Any = None,
+        keep: Any = None,
         n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.n_bins = n_bins
         self.target = target
         self.groups = groups
+        self.keep = keep
         self.n_jobs = n_jobs
 
     def _pairs(self, information: MutualInformation, s: int) -> Floats:

@@ -31,6 +31,7 @@ class Lasso(LinearSelector):
     %(lambda_scale)s
     %(target)s
     %(groups)s
+    %(keep)s
     %(standardize)s
     %(ranking)s
     %(max_iter)s
@@ -70,6 +71,7 @@ class Lasso(LinearSelector):
         lambda_scale: str = "relative",
         target: str = "auto",
         groups: Any = None,
+        keep: Any = None,
         standardize: bool = True,
         ranking: str = "recursive",
         max_iter: int = 3000,
@@ -82,6 +84,7 @@ class Lasso(LinearSelector):
         self.lambda_scale = lambda_scale
         self.target = target
         self.groups = groups
+        self.keep = keep
         self.standardize = standardize
         self.ranking = ranking
         self.max_iter = max_iter

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -12,15 +12,15 @@ import numpy as np
 from sklearn.base import _fit_context, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import validate_data
 
 from infused._runtime.memory import memory_budget
 from infused._runtime.threads import blas_threads
 from infused._typing import Array
-from infused.selectors.base import NUMBER_OF_FEATURES, WEIGHT, BaseSelector, how_many
-from infused.selectors.groups import GROUPS, Groups
+from infused.selectors.base import NUMBER_OF_FEATURES, WEIGHT, BaseSelector, how_many, with_targets
+from infused.selectors.groups import GROUPS, KEEP, Groups
 from infused.selectors.information_term import InformationTerm, screened
 from infused.selectors.inputs import TrainingData
+from infused.selectors.kept import Adjusted
 from infused.selectors.model import SparseModel
 from infused.selectors.ranking import Lambdas, Ranked, behind, fit_path, path_grid, rank, rank_by_coefficient
 from infused.solvers.result import RegularizationPath
@@ -56,6 +56,7 @@ class LinearSelector(BaseSelector):
         "lambda_scale": [StrOptions({"relative", "absolute"})],
         "target": [StrOptions({"auto", "onehot", "label", "real"})],
         "groups": GROUPS,
+        "keep": KEEP,
         "standardize": ["boolean"],
         "ranking": [StrOptions({"recursive", "coefficient", "path"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -82,23 +83,26 @@ class LinearSelector(BaseSelector):
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
             Training samples.
         y : array of shape (n_samples,) or (n_samples, n_targets)
-            Class labels, real values, or several columns of real values.
+            Class labels, real values, several columns of real values, or an indicator matrix of labels.
 
         Returns
         -------
         self : object
             The fitted selector.
         """
-        X, y = _checked(self, X, y)
+        X, y = with_targets(self, X, y)
         variables = self._variables(X)
-        k = how_many(self.n_features_to_select, variables)
+        kept = variables.places(self.keep)
+        k = how_many(self.n_features_to_select, variables, len(kept))
         with blas_threads(_threads(self.n_jobs, X)):
             data = self._training_data(X, y, variables)
             composed = self._compose(data)
-            ranked, found = _rank(composed, self.ranking, k, self.memory_budget)
+            adjusted = Adjusted.make(composed.model, kept, data.F)
+            ranked, found = _rank(composed, adjusted, self.ranking, k, self.memory_budget)
         if data.coding == "onehot":
             self.classes_ = np.unique(y)
-        self._store_ranking(variables, ranked.scores, ranked.ranking, _chosen(composed, ranked, k))
+        chosen = _chosen(composed, adjusted, ranked, k)
+        self._store_ranking(variables, ranked.scores, ranked.ranking, chosen)
         _store(self, composed, ranked, found)
         return self
 
@@ -138,19 +142,23 @@ class LinearSelector(BaseSelector):
         """
         self._validate_params()
         copy = clone(self)  # so that this leaves no trace of a fit
-        X, y = _checked(copy, X, y)
+        X, y = with_targets(copy, X, y)
         with blas_threads(_threads(self.n_jobs, X)):
-            composed = self._compose(self._training_data(X, y, copy._variables(X)))
-            model = composed.model
+            variables = copy._variables(X)
+            data = self._training_data(X, y, variables)
+            composed = self._compose(data)
+            adjusted = Adjusted.make(composed.model, variables.places(self.keep), data.F)
+            model = adjusted.model
             if composed.information is not None:
-                model = composed.information.added_to(model, np.arange(model.n_features)).model
+                model = composed.information.added_to(model, adjusted.features).model
             scale = model.largest_lambda1() if composed.lambdas.relative else 1.0
             if lambda1 is None:
                 grid = path_grid(model.largest_lambda1() / scale, composed.lambdas.first, n_lambdas)
             else:
                 grid = np.sort(np.asarray(lambda1, dtype=np.float64))[::-1]
             fits = fit_path(model, grid * scale, composed.lambdas.second * scale)
-        return RegularizationPath.from_results(grid, [fit.result for fit in fits])
+        results = [replace(fit.result, coef=adjusted.coefficients(fit.result.coef)) for fit in fits]
+        return RegularizationPath.from_results(grid, results)
 
     def _training_data(self, X: Any, y: Any, variables: Groups) -> TrainingData:
         published = getattr(self, "formulation", "stable") == "paper" and self.target == "auto"
@@ -159,38 +167,44 @@ class LinearSelector(BaseSelector):
         return TrainingData.make(X, y, target, self.standardize, budget, variables)
 
 
-def _checked(selector: LinearSelector, X: Any, y: Any) -> tuple[Any, Any]:
-    checked: tuple[Any, Any] = validate_data(
-        selector, X, y, accept_sparse=["csr", "csc"], multi_output=True, ensure_min_samples=2
-    )
-    return checked
-
-
 def _rank(
-    composed: Composition, ranking: str, k: int | None, budget: int | float | str | None
+    composed: Composition,
+    adjusted: Adjusted,
+    ranking: str,
+    k: int | None,
+    budget: int | float | str | None,
 ) -> tuple[Ranked, dict[str, Any]]:
-    """Rank the features, and say what the information term found."""
-    model, lambdas, term = composed.model, composed.lambdas, composed.information
+    """Rank the variables, and say what the information term found."""
+    k = None if k is None else k - len(adjusted.kept)
+    ranked, found = _rank_others(composed, adjusted, ranking, k, memory_budget(budget))
+    return adjusted.expanded(ranked), found
+
+
+def _rank_others(
+    composed: Composition, adjusted: Adjusted, ranking: str, k: int | None, budget: int
+) -> tuple[Ranked, dict[str, Any]]:
+    """The same for those that are not kept."""
+    model, lambdas, term = adjusted.model, composed.lambdas, composed.information
     if term is None:
         return rank(model, lambdas, ranking, k), {}
-    early, variables = screened(model, lambdas, term, ranking, k, memory_budget(budget))
+    early, variables = screened(model, lambdas, term, ranking, k, budget)
     features = model.features(variables)
     if early is not None:
         model = model.restricted(features)
-    added = term.added_to(model, features)
+    added = term.added_to(model, adjusted.features[features])
     found: dict[str, Any] = {
         "unbounded_": added.unbounded,
-        "n_features_screened_": composed.model.n_features - len(features),
+        "n_features_screened_": adjusted.model.n_features - len(features),
     }
     if added.limit is not None:
         found["lambda3_limit_"] = added.limit
     if added.unbounded:
         return rank_by_coefficient(added.model, lambdas, stop_early=False), found
     ranked = rank(added.model, lambdas, ranking, None if k is None else min(k, len(variables)))
-    return ranked if early is None else behind(early, composed.model, variables, ranked), found
+    return ranked if early is None else behind(early, adjusted.model, variables, ranked), found
 
 
-def _chosen(composed: Composition, ranked: Ranked, k: int | None) -> Array:
+def _chosen(composed: Composition, adjusted: Adjusted, ranked: Ranked, k: int | None) -> Array:
     """The variables that are selected: the first k, or without a number those that the model needs."""
     if k is not None:
         return np.asarray(ranked.ranking <= k)
@@ -198,6 +212,8 @@ def _chosen(composed: Composition, ranked: Ranked, k: int | None) -> Array:
     needed = (ranked.coef > 0 if composed.positive else ranked.coef != 0).any(axis=1)
     owners = composed.model.variables
     chosen[np.flatnonzero(needed) if owners is None else owners[needed]] = True
+    chosen &= ~composed.model.empty
+    chosen[adjusted.kept] = True
     return chosen
 
 

@@ -25,8 +25,8 @@ class MIFS(InformationFilter):
 
     picks one feature after the other, S being those picked so far and I the mutual information of discretised
     features, in nats. The sum grows with S, so that redundancy weighs more and more: when it outweighs the
-    relevance of every feature that is left, features that say nothing at all come next, with a criterion of
-    zero. For many features take a smaller beta, or :class:`infused.MRMR`.
+    relevance of every feature that is left, features that share nothing with S come next, whatever they say
+    of y. For many features take a smaller beta, or :class:`infused.MRMR`.
 
     Parameters
     ----------
@@ -36,6 +36,7 @@ class MIFS(InformationFilter):
     %(n_bins)s
     %(target)s
     %(groups)s
+    %(keep)s
     %(n_jobs)s
 
     Attributes
@@ -74,6 +75,7 @@ class MIFS(InformationFilter):
         n_bins: int = 5,
         target: Target = "auto",
         groups: Any = None,
+        keep: Any = None,
         n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
@@ -81,6 +83,7 @@ class MIFS(InformationFilter):
         self.n_bins = n_bins
         self.target = target
         self.groups = groups
+        self.keep = keep
         self.n_jobs = n_jobs
 
     def _criterion(self, relevance: Floats, joined: Floats, n_taken: int) -> Floats:

@@ -35,21 +35,26 @@ class Fit:
     quadratic: Quadratic
     rows: RowGroups | GroupNorms
     """What makes one variable of some rows of the coefficients."""
+    empty: Array
+    """Variables that are constant."""
 
     @cached_property
     def leftover(self) -> Floats:
         """|X'(Y - XB)| of each variable: the gradient less the part of the quadratic term.
 
-        By the root of its size, as in the penalty: the largest is the next to enter.
+        By the root of its size, as in the penalty: the largest is the next to enter. What is empty comes
+        after all others.
         """
         own = self.quadratic.gradient(self.result.coef)
         lengths = self.rows.lengths(self.result.gradient - own)
-        return lengths / self.rows.thresholds(np.arange(len(lengths)))
+        lengths = lengths / self.rows.thresholds(np.arange(len(lengths)))
+        return np.where(self.empty, -1.0, lengths)
 
     @property
     def scores(self) -> Floats:
         """Length of each variable's coefficients; zero where the solver cannot tell it from zero."""
-        lengths = self.rows.lengths(self.result.coef)
+        # Fusion and the information of pairs may give what is empty the coefficients of others.
+        lengths = np.where(self.empty, 0.0, self.rows.lengths(self.result.coef))
         return np.asarray(np.where(lengths > NEGLIGIBLE * lengths.max(initial=0.0), lengths, 0.0))
 
 
@@ -71,6 +76,8 @@ class SparseModel:
     groups: Array | None = None
     whole: bool = True
     solver: str = "auto"
+    varying: Array | None = None
+    """The features that are not constant; None for those of X that are not zero."""
 
     @property
     def n_features(self) -> int:
@@ -95,6 +102,14 @@ class SparseModel:
     def smooth(self) -> LeastSquares:
         """Everything but the norms; made once for all lambdas."""
         return LeastSquares(self.X, self.Y, self.quadratic, dense=self._dense())
+
+    @cached_property
+    def empty(self) -> Array:
+        """The variables of which all features are constant."""
+        varies = np.zeros(self.n_variables, dtype=bool)
+        features = np.flatnonzero(self.X.any(axis=0) if self.varying is None else self.varying)
+        varies[features if self.variables is None else self.variables[features]] = True
+        return ~varies
 
     def largest_lambda1(self) -> float:
         """The smallest lambda1 for which no feature is needed (without fusion)."""
@@ -122,6 +137,7 @@ class SparseModel:
             quadratic=self.quadratic.restricted(features),
             edges=edges,
             groups=groups,
+            varying=None if self.varying is None else self.varying[features],
         )
 
     def fit(
@@ -146,7 +162,7 @@ class SparseModel:
         else:
             result = self._algorithm_1(rows, lambda2, tol, start, stop_early)
         variables = RowGroups(1.0) if self.variables is None else GroupNorms(1.0, self.variables)
-        return Fit(result, self.quadratic, variables)
+        return Fit(result, self.quadratic, variables, self.empty)
 
     def _algorithm_1(
         self,

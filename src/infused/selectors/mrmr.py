@@ -38,6 +38,7 @@ class MRMR(InformationFilter):
     %(n_bins)s
     %(target)s
     %(groups)s
+    %(keep)s
     %(n_jobs)s
 
     Attributes
@@ -78,6 +79,7 @@ class MRMR(InformationFilter):
         n_bins: int = 5,
         target: Target = "auto",
         groups: Any = None,
+        keep: Any = None,
         n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
@@ -85,6 +87,7 @@ class MRMR(InformationFilter):
         self.n_bins = n_bins
         self.target = target
         self.groups = groups
+        self.keep = keep
         self.n_jobs = n_jobs
 
     def _criterion(self, relevance: Floats, joined: Floats, n_taken: int) -> Floats:

@@ -110,7 +110,9 @@ def rank_recursively(model: SparseModel, lambdas: Lambdas, k: int) -> Ranked:
         tie_breaks[needed[order]] = -np.arange(len(order))
     ranking = ranks(scores, tie_breaks)
     last, coef = rounds.first, rounds.first.coef
-    if k < model.n_variables:
+    if k == 0:  # nothing is wanted beside what is kept
+        coef = np.zeros_like(coef)
+    elif k < model.n_variables:
         chosen = model.features(np.flatnonzero(ranking <= k))
         part = model.restricted(chosen)
         last = part.fit(*lambdas.scaled_to(part)).result

@@ -104,6 +104,9 @@ _OURS = (
     _ours("mifs", "mifs:MIFS", "mutual information less redundancy", "Battiti 1994"),
     _ours("mrmr", "mrmr:MRMR", "maximum relevance, minimum redundancy", "Peng, Long, Ding 2005"),
     _ours("jmim", "jmim:JMIM", "joint mutual information maximisation", "Bennasar, Hicks, Setchi 2015"),
+    _ours("jmi", "jmi:JMI", "joint mutual information", "Yang, Moody 1999"),
+    _ours("cmim", "cmim:CMIM", "conditional mutual information maximisation", "Fleuret 2004"),
+    _ours("disr", "disr:DISR", "double input symmetrical relevance", "Meyer, Bontempi 2006"),
     _ours("random", "scores:RandomSelector", "features at random"),
     _ours("anova", "scores:AnovaSelector", "F value of each feature"),
     _ours(

@@ -5,33 +5,37 @@ They share the interface of the others: ``n_features_to_select``, ``scores_``, `
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import _fit_context
-from sklearn.feature_selection import f_classif, f_regression, mutual_info_classif, mutual_info_regression
+from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
 from infused._runtime.threads import spans
 from infused._typing import Array, Floats
-from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, number_or_half, ranks
+from infused.selectors.base import (
+    NUMBER_OF_FEATURES,
+    BaseSelector,
+    ahead,
+    check_one_target,
+    number_or_half,
+    ranks,
+)
 from infused.selectors.docs import SCORES, documented
-from infused.selectors.groups import GROUPS, Groups
-from infused.selectors.inputs import resolve_coding
-from infused.selectors.joint_scores import joint_f_value, joint_information_by_neighbours
+from infused.selectors.f_test import f_values
+from infused.selectors.groups import GROUPS, KEEP, Groups, by_variable
+from infused.selectors.inputs import constant_columns, resolve_coding
+from infused.selectors.neighbours import joint_information_by_neighbours
 
 __all__ = [
     "AnovaSelector",
     "MutualInformationSelector",
     "RandomSelector",
     "ScoreSelector",
-    "anova",
-    "f_values",
 ]
 
 STRIP = 512  # features that are made dense at a time
@@ -56,6 +60,7 @@ class ScoreSelector(BaseSelector):
         "n_features_to_select": NUMBER_OF_FEATURES,
         "target": [StrOptions({"auto", "classes", "real"})],
         "groups": GROUPS,
+        "keep": KEEP,
         "random_state": SEED,
         "n_jobs": [Integral, None],
     }
@@ -66,12 +71,14 @@ class ScoreSelector(BaseSelector):
         n_features_to_select: int | float | None = None,
         target: str = "auto",
         groups: Any = None,
+        keep: Any = None,
         random_state: int | None = 0,
         n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.target = target
         self.groups = groups
+        self.keep = keep
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -91,14 +98,18 @@ class ScoreSelector(BaseSelector):
         self : object
             The fitted selector.
         """
+        check_one_target(self, y)
         X, y = validate_data(
             self, X, y, accept_sparse=["csr", "csc"], dtype=[np.float64, np.float32], ensure_min_samples=2
         )
         variables = self._variables(X)
-        k = number_or_half(self.n_features_to_select, variables)
+        kept = variables.places(self.keep)
+        k = number_or_half(self.n_features_to_select, variables, len(kept))
         real = resolve_coding(y, KINDS[self.target]) == "real"
-        scores = self._score(X, y, real, variables)
-        ranking = ranks(scores, self._tie_breaks(X, y, variables))
+        scores, tie_breaks = self._score(X, y, real, variables), self._tie_breaks(X, y, variables)
+        constant = variables.all_of(constant_columns(X))
+        scores[constant], tie_breaks[constant] = 0.0, -np.inf
+        scores, ranking = ahead(kept, scores, ranks(scores, tie_breaks))
         self._store_ranking(variables, scores, ranking, ranking <= k)
         return self
 
@@ -114,7 +125,8 @@ class ScoreSelector(BaseSelector):
 class RandomSelector(ScoreSelector):
     r"""Features at random: the baseline that every table should carry.
 
-    A score is drawn from the uniform distribution, :math:`s_i \sim U(0, 1)`, whatever the data.
+    A score is drawn from the uniform distribution, :math:`s_i \sim U(0, 1)`, whatever the data; but a
+    constant feature has zero, and comes last, as everywhere.
 
     Parameters
     ----------
@@ -151,7 +163,8 @@ class AnovaSelector(ScoreSelector):
         {\sum_c \sum_{a \in c} (f_{ia} - \bar f_{ic})^2 / (M - C)}
 
     with C classes of :math:`n_c` samples each, M in all; for a real target, the F value of a linear
-    regression on the feature alone. A group of features has that of Pillai's trace, the joint test. Constant
+    regression on the feature alone. A group of features has that of Pillai's trace, the joint test. With
+    ``keep``, F values are those of an analysis of covariance, given the features that are kept. Constant
     features have zero.
 
     Parameters
@@ -177,7 +190,7 @@ class AnovaSelector(ScoreSelector):
     """
 
     def _score(self, X: Any, y: Array, real: bool, variables: Groups) -> Floats:
-        return f_values(X, y, real, variables)
+        return f_values(X, y, real, variables, variables.places(self.keep))
 
 
 @documented(SCORES)
@@ -233,40 +246,3 @@ class MutualInformationSelector(ScoreSelector):
             return joint_information_by_neighbours(columns, y, real, self.random_state)
 
         return by_variable(X, variables, of_columns, of_group)
-
-
-def anova(X: Any, y: Array, real: bool) -> Floats:
-    """F values; zero for constant features, of which scikit-learn warns."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.filterwarnings("ignore", "Features .* are constant", UserWarning)
-        return finite((f_regression if real else f_classif)(X, y)[0])
-
-
-def f_values(X: Any, y: Array, real: bool, variables: Groups) -> Floats:
-    """Of each variable: its own F value, or the joint one of its columns."""
-    joint = by_variable(X, variables, lambda A: anova(A, y, real), lambda A: joint_f_value(A, y, real))
-    return finite(joint)
-
-
-def by_variable(
-    X: Any,
-    variables: Groups,
-    of_columns: Callable[[Any], Floats],
-    of_group: Callable[[Any], float],
-) -> Floats:
-    """Scores of single columns, all at once, and of groups of several columns, one by one."""
-    if variables.single:
-        return of_columns(X)
-    X = X.tocsc() if sp.issparse(X) else X
-    scores = np.zeros(len(variables))
-    alone = np.flatnonzero(variables.sizes[variables.codes] == 1)
-    if len(alone):
-        scores[variables.codes[alone]] = of_columns(X[:, alone])
-    for group in variables.several():
-        scores[group] = of_group(X[:, variables.columns(group)])
-    return scores
-
-
-def finite(scores: Any) -> Floats:
-    """Scores as numbers: what has none is zero, and a perfect one is the largest there is."""
-    return np.nan_to_num(np.asarray(scores, dtype=np.float64), nan=0.0, posinf=np.finfo(float).max)

@@ -39,6 +39,7 @@ class ULasso(LinearSelector):
     %(lambda_scale)s
     %(target)s
     %(groups)s
+    %(keep)s
     %(standardize)s
     %(ranking)s
     %(max_iter)s
@@ -82,6 +83,7 @@ class ULasso(LinearSelector):
         lambda_scale: str = "relative",
         target: str = "auto",
         groups: Any = None,
+        keep: Any = None,
         standardize: bool = True,
         ranking: str = "recursive",
         max_iter: int = 3000,
@@ -95,6 +97,7 @@ class ULasso(LinearSelector):
         self.lambda_scale = lambda_scale
         self.target = target
         self.groups = groups
+        self.keep = keep
         self.standardize = standardize
         self.ranking = ranking
         self.max_iter = max_iter

@@ -27,7 +27,7 @@ from infused.record.distributions import class_distribution, dense_columns
 from infused.record.explained import adjusted, explained_by_feature
 from infused.record.fitted import finite
 from infused.record.redundancy import absolute_correlation, canonical_correlation
-from infused.selectors.scores import anova
+from infused.selectors.f_test import anova
 from infused.workflow.select import check_jobs
 from infused.workflow.views import FeatureView, feature_view
 

@@ -1,4 +1,4 @@
-"""What several columns say of a target together: the joint F test, and mutual information by neighbours."""
+"""Mutual information of several columns together with a target, by nearest neighbours."""
 
 from __future__ import annotations
 
@@ -9,44 +9,13 @@ import scipy.sparse as sp
 from scipy.special import digamma
 from sklearn.neighbors import KDTree, NearestNeighbors
 
-from infused._runtime.memory import memory_budget
 from infused._typing import Array, Floats
 from infused.graphs.validation import class_codes
-from infused.selectors.inputs import design_matrix, target_matrix
 
-__all__ = ["joint_f_value", "joint_information_by_neighbours"]
+__all__ = ["joint_information_by_neighbours"]
 
-RANK = 1e-10  # directions shorter than this share of the longest are none
 NEIGHBOURS = 3  # this and the noise that parts ties: as in scikit-learn's estimate for one column
 NOISE = 1e-10
-
-
-def joint_f_value(columns: Any, y: Array, real: bool) -> float:
-    r"""The F value of Pillai's trace: of an analysis of variance of all columns together.
-
-    .. math::
-
-        F = \frac{V / a}{(s - V) / (M - 1 - a)}, \qquad V = \sum_i r_i^2
-
-    with r the canonical correlations of p independent columns with the q that code the target,
-    s = min(p, q) and a = max(p, q). One column has its usual F value, and so has a real target of one column.
-    Where no degrees of freedom are left there is none: it is zero then.
-    """
-    F = _basis(design_matrix(columns, True, memory_budget()))
-    Y = _basis(target_matrix(y, "real" if real else "onehot", True))
-    p, q = F.shape[1], Y.shape[1]
-    free = len(F) - 1 - max(p, q)
-    if min(p, q) == 0 or free <= 0:
-        return 0.0
-    explained = float(((F.T @ Y) ** 2).sum())
-    with np.errstate(divide="ignore"):
-        return float(np.divide(explained / max(p, q), max(min(p, q) - explained, 0.0) / free))
-
-
-def _basis(A: Floats) -> Floats:
-    """Orthonormal columns that span those of A."""
-    left, sizes, _ = np.linalg.svd(A, full_matrices=False)
-    return np.asarray(left[:, sizes > RANK * sizes.max(initial=0.0)])
 
 
 def joint_information_by_neighbours(columns: Any, y: Array, real: bool, seed: int | None) -> float:
