@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 from infused import make_selector, select
-from infused.cli.progress import Watch
+from infused.cli.terminal import Watch
 from infused.data import load_data
 from infused.record.schema import SelectionRecord
 from tests.cli.conftest import patients

@@ -12,8 +12,8 @@ from rich.console import Console
 
 from infused._runtime.progress import Stage
 from infused.cli import terminal
-from infused.cli.progress import Watch, time_text
 from infused.cli.select import show_selection
+from infused.cli.terminal import Watch, time_text
 from infused.workflow import Selection
 
 

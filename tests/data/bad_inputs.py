@@ -13,7 +13,7 @@ import pandas as pd
 import scipy.io
 import scipy.sparse as sp
 
-from infused.data.table import MOST_TEXTS
+from infused.data.variables import MOST_TEXTS
 
 GOOD = "a,b,kind\n1.5,2,x\n2.5,1,y\n0.5,7,x\n9.5,3,y\n"
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from infused.cli import options as o
 from infused.cli import terminal
-from infused.cli.progress import Watch
+from infused.cli.terminal import Watch
 from infused.exceptions import InputError
 
 __all__ = ["APPLY_EXAMPLES", "apply"]

@@ -12,7 +12,7 @@ from rich.text import Text
 from infused.cli import options as o
 from infused.cli import terminal
 from infused.cli.errors import OUR_FAULT
-from infused.cli.progress import Watch
+from infused.cli.terminal import Watch
 from infused.exceptions import InputError
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from infused._runtime.messages import check_choice
 from infused.cli import options as o
 from infused.cli import terminal
 from infused.cli.benchmark import STORE, StoreFolder
-from infused.cli.progress import Watch
+from infused.cli.terminal import Watch
 from infused.exceptions import InputError
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from infused.cli import options as o
 from infused.cli import terminal
-from infused.cli.progress import Watch
+from infused.cli.terminal import Watch
 
 if TYPE_CHECKING:
     from rich.console import Console

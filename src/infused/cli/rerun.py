@@ -9,7 +9,7 @@ import typer
 from infused.cli import options as o
 from infused.cli import terminal
 from infused.cli.errors import OUR_FAULT
-from infused.cli.progress import Watch
+from infused.cli.terminal import Watch
 
 __all__ = ["RERUN_EXAMPLES", "rerun"]
 

@@ -16,9 +16,8 @@ from infused.data.columns import check_unique, find_column, find_columns, leave_
 from infused.data.dataset import Dataset, Features
 from infused.data.errors import DataError
 from infused.data.prepare import matrix_columns, prepare_features, table_columns
-from infused.data.raw import Raw, RawMatrix, RawTable, in_numbers
+from infused.data.raw import Raw, RawMatrix, RawTable, in_numbers, likely_targets
 from infused.data.sources import Source, file_source, find_source
-from infused.data.table import likely_targets
 from infused.data.target import present, settle_target, target_from_array, target_from_column
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError, Setting

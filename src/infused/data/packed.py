@@ -21,7 +21,7 @@ from infused._runtime.memory import format_bytes
 from infused._runtime.messages import listed, quoted, reason
 from infused.data.errors import DataError
 from infused.data.raw import Part, Raw
-from infused.data.readers import format_of, has_reader
+from infused.data.readers import format_of, has_reader, is_packed
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError
 
@@ -29,8 +29,6 @@ __all__ = [
     "STANDARD_INPUT",
     "address_name",
     "inner_name",
-    "is_address",
-    "is_packed",
     "read_address",
     "read_packed",
     "read_standard_input",
@@ -66,16 +64,6 @@ STREAMS: dict[str, Callable[[Path], Any]] = {
     ".xz": lzma.open,
     ".zst": _zstd,
 }
-
-
-def is_packed(path: Path) -> bool:
-    """Whether the content must be unpacked before a reader can take it; some take .gz as it is."""
-    return path.suffix.lower() in (*STREAMS, ".zip") and not has_reader(path)
-
-
-def is_address(source: str) -> bool:
-    """Whether it is an address that can be fetched."""
-    return source.lower().startswith(("http://", "https://"))
 
 
 def address_name(address: str) -> str:

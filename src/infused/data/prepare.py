@@ -10,6 +10,7 @@ from infused._runtime.messages import SHOWN, count, listed, quoted
 from infused._typing import Array, Data, Floats
 from infused.data.coding import Levels, Origin, VariableCoding
 from infused.data.columns import (
+    Problems,
     check_unique,
     find_columns,
     leave_out,
@@ -19,9 +20,7 @@ from infused.data.columns import (
 )
 from infused.data.dataset import Features
 from infused.data.errors import DataError
-from infused.data.problems import Problems
-from infused.data.raw import Raw, RawMatrix, RawTable
-from infused.data.table import column_kind
+from infused.data.raw import Raw, RawMatrix, RawTable, column_kind
 from infused.data.treatment import Treatment
 from infused.data.variables import Variables, recorded_values, table_variables
 from infused.data.written import as_gaps
@@ -124,7 +123,7 @@ def _of_matrix(
 ) -> Features:
     X = raw.X if len(positions) == len(names) else raw.X[:, positions]
     if treatment.missing and isinstance(X, np.ndarray):
-        X = as_gaps(X, treatment.missing)
+        X = as_gaps(X, treatment.missing) if treatment.missing else X
     return Features(X, tuple(names[j] for j in positions))
 
 

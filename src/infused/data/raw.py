@@ -11,12 +11,25 @@ from infused._runtime.messages import count, reason
 from infused._typing import Array, Data
 from infused.data.errors import DataError
 
-__all__ = ["EXACT", "GridOrder", "Part", "Raw", "RawMatrix", "RawTable", "as_array", "in_numbers"]
+__all__ = [
+    "EXACT",
+    "GridOrder",
+    "Part",
+    "Raw",
+    "RawMatrix",
+    "RawTable",
+    "as_array",
+    "column_kind",
+    "in_numbers",
+    "likely_targets",
+    "plain",
+]
 
 #: "texts" are features whose types are known: a text file gives every value as it is written.
 Part: TypeAlias = Literal["both", "features", "target", "texts"]
 GridOrder: TypeAlias = Literal["rows", "columns"]
 
+TARGET_NAMES = {"target", "label", "labels", "class", "y", "diagnosis", "outcome", "response", "species"}
 EXACT = 2**53  # whole numbers from here on have neighbours that float64 cannot tell apart
 REFUSED = {
     "O": "is an array of objects",
@@ -108,3 +121,43 @@ def _as_numbers(X: Any, where: str) -> Data:
 
 def _largest(values: Any) -> int:
     return max(int(values.max()), -int(values.min()))
+
+
+def column_kind(kind: Any) -> str:
+    """What a pyarrow type is to us: number, text, date, bytes or other objects."""
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        return column_kind(kind.value_type)
+    if types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind):
+        return "number"
+    if types.is_null(kind) or types.is_decimal(kind):
+        return "number"
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+        return "text"
+    if types.is_temporal(kind):
+        return "date"
+    return "bytes" if "binary" in str(kind) else "objects"
+
+
+def plain(column: Any) -> Any:
+    """The values themselves of a column of categories; texts without spaces around them, null when empty."""
+    import pyarrow as pa
+    from pyarrow import compute, types
+
+    text = column_kind(column.type) == "text"
+    if types.is_dictionary(column.type):
+        kind = pa.string() if text else column.type.value_type
+        values = [compute.take(compute.cast(c.dictionary, kind), c.indices) for c in column.chunks]
+        column = pa.chunked_array(values, kind)  # a cast of the whole cannot decode polars' categories
+    if not text:
+        return column
+    trimmed = compute.utf8_trim_whitespace(compute.cast(column, pa.string()))
+    return compute.if_else(compute.equal(trimmed, ""), None, trimmed)
+
+
+def likely_targets(table: Any) -> list[str]:
+    """Columns that people tend to mean by the target: by their names, then the last and the first."""
+    names = table.column_names
+    known = [name for name in names if name.strip().casefold() in TARGET_NAMES]
+    return list(dict.fromkeys([*known, names[-1], names[0]]))

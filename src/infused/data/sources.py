@@ -20,14 +20,12 @@ from infused.data.packed import (
     STANDARD_INPUT,
     address_name,
     inner_name,
-    is_address,
-    is_packed,
     read_address,
     read_packed,
     read_standard_input,
 )
 from infused.data.raw import Part, Raw, RawMatrix
-from infused.data.readers import format_of, has_reader
+from infused.data.readers import format_of, has_reader, is_packed
 from infused.data.readers.frames import annotated_matrix, frame_table, is_pandas
 from infused.data.target import target_from_array, target_from_column
 from infused.data.treatment import Treatment
@@ -169,3 +167,8 @@ def _column(series: Any) -> Any:
     if hasattr(series, "__arrow_c_stream__"):
         return pa.chunked_array(series)
     return pa.chunked_array([pa.array(series, from_pandas=True)])
+
+
+def is_address(source: str) -> bool:
+    """Whether it is an address that can be fetched."""
+    return source.lower().startswith(("http://", "https://"))

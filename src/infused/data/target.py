@@ -11,8 +11,7 @@ import numpy as np
 from infused._runtime.messages import count, listed, quoted
 from infused._typing import Array, TargetKind
 from infused.data.errors import DataError
-from infused.data.raw import as_array
-from infused.data.table import column_kind, plain
+from infused.data.raw import as_array, column_kind, plain
 from infused.data.written import as_gaps, numbers_in, plain_texts
 from infused.exceptions import Setting
 
@@ -48,7 +47,8 @@ def target_from_column(column: Any, name: str, decimal: str = ".", missing: Coll
         column = compute.cast(column, "float64")
     elif types.is_null(column.type):
         return np.full(len(column), np.nan)
-    return as_gaps(np.asarray(column.to_numpy()), missing)
+    values = np.asarray(column.to_numpy())
+    return as_gaps(values, missing) if missing else values
 
 
 def present(y: Array) -> Array:

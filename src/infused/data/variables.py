@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from infused._runtime.messages import listed, quoted
+from infused._runtime.messages import count, listed, quoted
 from infused._typing import Floats
 from infused.data.coding import Origin, VariableCoding
-from infused.data.columns import leave_out
-from infused.data.problems import Problems
-from infused.data.raw import EXACT
-from infused.data.table import column_kind, one_hot_columns, plain
+from infused.data.columns import Problems, leave_out
+from infused.data.raw import EXACT, column_kind, plain
 from infused.data.treatment import Treatment
 from infused.data.written import (
     PARTS,
@@ -29,9 +28,10 @@ from infused.data.written import (
 )
 from infused.exceptions import Setting
 
-__all__ = ["Variables", "code_texts", "recorded_values", "table_variables"]
+__all__ = ["MOST_TEXTS", "Variables", "code_texts", "recorded_values", "table_variables"]
 
 FEW_LEVELS = 10
+MOST_TEXTS = 100  # different values of one column that may become columns of their own
 SHOWN = 3
 
 
@@ -160,7 +160,9 @@ def _recorded_dates(column: Any, origin: Origin) -> tuple[Floats, None, list[str
 
 
 def _numbers(found: Variables, name: str, column: Any, treatment: Treatment, keep: Collection[str]) -> None:
-    values = as_gaps(_values(column), treatment.missing)
+    values = _values(column)
+    if treatment.missing:
+        values = as_gaps(values, treatment.missing)
     if np.isnan(values).all():
         found.leave(name, "because every value is missing")
         return
@@ -282,3 +284,40 @@ def _would_be_rounded(kind: Any, values: Floats) -> bool:
     from pyarrow import types
 
     return bool(types.is_int64(kind) or types.is_uint64(kind)) and bool((np.abs(values) >= EXACT).any())
+
+
+def one_hot_columns(found: Any, name: str, column: Any, treatment: Treatment, keep: Collection[str]) -> None:
+    """Add a 0/1 variable ``column=value`` for every value, in alphabetical order, with gaps filled.
+
+    The most frequent text stands for a missing one (the first of equals); with ``impute="zero"``, none does.
+    """
+    from pyarrow import compute
+
+    values = sorted(compute.drop_null(compute.unique(column)).to_pylist())
+    if len(values) == len(column) and name not in keep:
+        found.leave(name, "because every row has a text of its own")
+        return
+    if len(values) > MOST_TEXTS:
+        many = f"column {quoted(name)} has {len(values):,} different texts, more than the {MOST_TEXTS} that "
+        words = (many, Setting("one_hot", True), " makes columns of")
+        found.problems.add(words, leave_out([name]), Setting("drop", [name]))
+        return
+    texts = Counter(sorted(text for text in column.to_pylist() if text is not None))
+    usual = texts.most_common(1)[0][0] if texts and treatment.impute not in ("zero", None) else None
+    filled = column if usual is None else compute.fill_null(column, usual)
+    for value, ones in zip(values, _indicators(filled, values).T, strict=True):
+        origin = Origin(name, "level", level=value, fill=float(value == usual))
+        found.add(f"{name}={value}", ones.copy(), origin)
+    found.notes.append(f"{quoted(name)} became {count(len(values), '0/1 column')}")
+    if column.null_count:
+        found.notes.append(f"filled {count(column.null_count, 'missing text')} in: {quoted(name)}")
+
+
+def _indicators(column: Any, values: list[str]) -> Floats:
+    """1 where the column holds the value, 0 elsewhere and where it is missing; one column for each value."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    codes = compute.fill_null(compute.index_in(column, pa.array(values, column.type)), -1).to_numpy()
+    result: Floats = np.equal(codes[:, None], np.arange(len(values))).astype(np.float64)
+    return result

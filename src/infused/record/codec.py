@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import types
-from collections.abc import Mapping
 from functools import cache
 from math import isfinite
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-__all__ = ["decode", "encode", "plain"]
+__all__ = ["decode", "encode"]
 
 Record = TypeVar("Record")
 SCALARS = {int: "a whole number", float: "a finite number", str: "text", bool: "true or false"}
@@ -99,18 +98,3 @@ def _tuple(inner: tuple[Any, ...], value: Any, where: str) -> Any:
 def _require(holds: bool, where: str, wanted: str) -> None:
     if not holds:
         raise ValueError(f"{where or 'the file'} should be {wanted}")
-
-
-def plain(value: Any) -> Any:
-    """A parameter as JSON can hold it: arrays as lists, other objects by their text."""
-    if hasattr(value, "tolist"):  # NumPy's arrays and scalars
-        value = value.tolist()
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return value if isfinite(value) else repr(value)
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    return repr(value)

@@ -9,8 +9,8 @@ from typing import Any
 from infused.data.coding import VariableCoding
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError
-from infused.record.codec import decode, encode, plain
-from infused.selectors.method import Method
+from infused.record.codec import decode, encode
+from infused.selectors.method import Method, plain
 
 __all__ = [
     "SCHEMA",

@@ -7,6 +7,7 @@ import inspect
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
 from infused._runtime.messages import suggestion
@@ -14,7 +15,7 @@ from infused._typing import TargetKind
 from infused.exceptions import InputError, Setting
 from infused.selectors.registry import id_of, make_selector, selector_info
 
-__all__ = ["Method", "canonical_json", "defaults_of", "prepared", "typed_value", "with_groups"]
+__all__ = ["Method", "canonical_json", "defaults_of", "plain", "prepared", "typed_value", "with_groups"]
 
 #: Parameters that a request gives apart from the method.
 APART = ("n_features_to_select", "n_jobs")
@@ -205,3 +206,18 @@ def _validated(selector: Any) -> Any:
 def _taken(takes: Mapping[str, Any]) -> str:
     own = [name for name in takes if name not in (*APART, "random_state", "grid_shape")]
     return f"; it takes {', '.join(own)}" if own else "; it takes no parameters"
+
+
+def plain(value: Any) -> Any:
+    """A parameter as JSON can hold it: arrays as lists, other objects by their text."""
+    if hasattr(value, "tolist"):  # NumPy's arrays and scalars
+        value = value.tolist()
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if isfinite(value) else repr(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return repr(value)

@@ -22,11 +22,10 @@ from infused.bench.store import Store
 from infused.bench.tables import standings_table
 from infused.bench.verdict import verdict
 from infused.data import Dataset, load
-from infused.data.repeats import repeated_features
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError, Setting
 from infused.selectors.method import Method
-from infused.workflow.candidates import told_repeats
+from infused.workflow.candidates import repeated_features, told_repeats
 from infused.workflow.select import check_jobs
 
 if TYPE_CHECKING:

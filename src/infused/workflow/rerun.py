@@ -10,7 +10,7 @@ from typing import Any
 from infused.data import Dataset
 from infused.data.fingerprint import fingerprint
 from infused.data.named import find_named
-from infused.data.packed import is_address
+from infused.data.sources import is_address
 from infused.exceptions import InputError, Setting
 from infused.record.schema import SelectionRecord
 from infused.workflow.select import fulfil, path_or_name

@@ -17,11 +17,10 @@ from infused.bench.tuning import FAST, TRANSFORMS, choose_number, choose_transfo
 from infused.data import Dataset, load
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError, Setting
-from infused.record.codec import plain
 from infused.record.inspection import inspect_data
 from infused.record.schema import NumberCurve, Request
 from infused.record.summary import summarize
-from infused.selectors.method import APART, Method, defaults_of, prepared, with_groups
+from infused.selectors.method import APART, Method, defaults_of, plain, prepared, with_groups
 from infused.selectors.registry import selector_info
 from infused.workflow.candidates import candidates
 from infused.workflow.selection import Selection
@@ -206,8 +205,7 @@ def fulfil(
 
     made = make(None if isinstance(request.k, str) else request.k)
     _check_targets(dataset, asked.id, made)
-    scoring = _scoring(dataset, request)
-    chosen = _choose(field.data, request, make, timings, scoring)
+    chosen = _choose(field.data, request, make, timings)
     k = chosen.k if not isinstance(chosen.k, int) else min(chosen.k, field.data.n_features)
     with timed(timings, "select", "selecting features"):
         coded = field.data.coded()
@@ -286,10 +284,12 @@ def _choose(
     request: Request,
     make: Callable[[int], Any],
     timings: dict[str, float],
-    scoring: Scoring,
 ) -> _Chosen:
     transform, k, reasons = request.transform, request.k, []
-    if request.scoring is None and "auto" in (transform, k):
+    if "auto" not in (transform, k):
+        return _Chosen(transform, k, ())
+    scoring = _scoring(dataset, request)
+    if request.scoring is None:
         reasons += [why] if (why := default_scoring(dataset.y, dataset.kind)[1]) else []
     if transform == "auto":
         with timed(timings, "choose the transform", "choosing the transform"):

@@ -15,7 +15,7 @@ from infused.data.errors import DataError
 from infused.data.raw import Part, Raw
 from infused.data.treatment import Treatment
 
-__all__ = ["Format", "Reader", "format_of", "has_reader", "reader", "reader_formats"]
+__all__ = ["Format", "Reader", "format_of", "has_reader", "is_packed", "reader", "reader_formats"]
 
 Reader: TypeAlias = Callable[[Path, Treatment, Part], Raw]
 
@@ -28,6 +28,8 @@ class Format:
     options: frozenset[str]
     read: Reader
 
+
+PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 
 _FORMATS: dict[str, Format] = {}
 
@@ -94,3 +96,8 @@ def _formats() -> dict[str, Format]:
     for module in iter_modules(__path__):  # on demand: the readers import this module
         import_module(f"{__name__}.{module.name}")
     return _FORMATS
+
+
+def is_packed(path: Path) -> bool:
+    """Whether the content must be unpacked before a reader can take it; some take .gz as it is."""
+    return path.suffix.lower() in PACKED and not has_reader(path)
