@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.stats import f
 
 from infused._runtime.messages import count, listed, quoted
 from infused._typing import Array, Floats
 from infused.data.coding import Coded, fewest_rows
 from infused.data.dataset import Dataset
 from infused.record.distributions import dense_columns
-from infused.record.explained import explained_by_feature
+from infused.record.explained import explained_by_feature, explained_variance
 
 __all__ = ["inspect_data"]
 
@@ -19,6 +20,7 @@ FEW_SAMPLES = 10  # of a class
 LEAK = 0.98  # of the target told by one feature
 WORTH_A_LOOK = 0.5  # explained share from which on a feature may tell all
 MOST_LOOKED_AT = 20
+SURPRISING = 0.05  # p below which chance is no explanation
 LARGE_SHARE = 0.7  # of the largest class
 MOST_FEATURES = 5000  # a look at the values of each feature takes too long beyond
 
@@ -28,11 +30,29 @@ def inspect_data(dataset: Dataset, coded: Coded, pixels: bool = False) -> list[s
 
     ``pixels`` are often nearly constant, and that is not worth a word.
     """
-    found = [*_leaks(dataset, coded), *_classes(dataset)]
+    found = [*_chance(dataset, coded), *_leaks(dataset, coded), *_classes(dataset)]
     if dataset.n_features <= MOST_FEATURES:
         found += [*_mostly_missing(dataset), *_rare_levels(dataset)]
         found += [] if pixels else _nearly_constant(dataset)
     return found
+
+
+def _chance(dataset: Dataset, coded: Coded) -> list[str]:
+    """Whether the best feature tells no more than the best of as many random ones would, by F values."""
+    target = np.unique(dataset.y, return_inverse=True)[1] if dataset.kind == "classes" else dataset.y
+    n_columns = coded.F.shape[1]
+    shares, degrees = explained_variance(coded.F, np.arange(n_columns), target, dataset.kind)
+    left = dataset.n_samples - 1 - degrees
+    largest = float(shares.max(initial=0.0))
+    if left < 1 or largest >= 1:
+        return []
+    p = min(1.0, n_columns * float(f.sf(largest / degrees / ((1 - largest) / left), degrees, left)))
+    if p <= SURPRISING:
+        return []
+    return [
+        f"no feature alone tells more about {quoted(dataset.target_name)} than chance would: the best of "
+        f"{dataset.n_features:,} has p = {p:.2f} after Bonferroni's correction, so any selection may be noise"
+    ]
 
 
 def _leaks(dataset: Dataset, coded: Coded) -> list[str]:

@@ -286,7 +286,7 @@ def _choose(
     timings: dict[str, float],
 ) -> _Chosen:
     transform, k, reasons = request.transform, request.k, []
-    if "auto" not in (transform, k):
+    if transform != "auto" and not isinstance(k, str):
         return _Chosen(transform, k, ())
     scoring = _scoring(dataset, request)
     if request.scoring is None:
