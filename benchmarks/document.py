@@ -20,7 +20,7 @@ from benchmarks.command import command_parser, run
 from benchmarks.store_tables import STORE
 from benchmarks.tables import markdown_table
 
-PAGES = (Path("docs/benchmarks.md"), Path("docs/comparison.md"), Path("README.md"))
+PAGES = tuple(map(Path, ("docs/benchmarks.md", "docs/comparison.md", "docs/tables.md", "README.md")))
 RESULTS = Path("benchmarks/results")
 Row = dict[str, str]
 
@@ -74,6 +74,12 @@ def exactness() -> str:
         for row in _read("structural_information")
     ]
     return markdown_table(header, rows)
+
+
+def answers() -> str:
+    """What is selected on ordinary tables."""
+    rows = [[f"`{row['command']}`", row["selects"], row["check"]] for row in _read("answers")]
+    return markdown_table(["command", "selects", "checked"], rows)
 
 
 def growth() -> str:
@@ -192,6 +198,7 @@ def family() -> str:
 TABLES: dict[str, Callable[..., str]] = {
     "ablation": store_tables.ablation,
     "accuracy": store_tables.accuracy,
+    "answers": answers,
     "as_printed": store_tables.as_printed,
     "columns": columns,
     "exactness": exactness,

@@ -242,8 +242,8 @@ def test_benchmark_takes_the_options_that_its_messages_advise(folder, infused):
     table.to_csv("wards.csv", sep=";", index=False)
     command = ("benchmark", "--datasets", "wards.csv", "--methods", "anova", "-k", "2", "--folds", "2")
     command += ("--jobs", "1", "--target", "diagnosis")
-    failed = infused(*command)
-    assert failed.code == 2 and "--one-hot" in failed.err
+    failed = infused(*command, "--impute", "error")
+    assert failed.code == 2 and "--impute" in failed.err
     done = infused(*command, "--one-hot", "--impute", "median", "--separator", ";")
     assert done.code == 0 and "infused benchmark table --store results" in done.out
     assert "all features" in done.out and "majority class" in done.out

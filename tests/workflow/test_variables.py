@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import infused
+from infused.bench.scoring import scoring_for
 from infused.bench.tuning import choose_number, order_of_features
 from infused.data import load_data
 from infused.data.coding import Coder
@@ -147,7 +148,7 @@ def test_alone_and_unique_of_a_category_are_those_of_its_columns(file):
     n = len(y)
     assert figures.loc["sex", "alone"] == pytest.approx(1 - (1 - r2) * (n - 1) / (n - 2))
     deck = table["deck"].fillna("gap").replace("T", "rare")
-    levels = np.stack([(deck == level) for level in sorted(set(deck))], axis=1).astype(float)
+    levels = np.stack([(deck == level) for level in sorted({*deck} - {"rare"})], axis=1).astype(float)
     between = sum(
         (levels[y == c].mean(axis=0) - levels.mean(axis=0)) ** 2 * (y == c).mean() for c in (0, 1)
     ).sum()
@@ -178,7 +179,10 @@ def test_filling_does_not_leak(monkeypatch):
         return self.learn(part)
 
     monkeypatch.setattr(Coder, "fit", fit)
-    choose_number(lambda k: prepared(Method("anova"), k, "classes"), data.X, data.y, "classes", 0, data.coder)
+    scoring = scoring_for(None, data.y, "classes")
+    choose_number(
+        lambda k: prepared(Method("anova"), k, "classes"), data.X, data.y, "classes", 0, scoring, data.coder
+    )
     assert seen == [48] * 5
 
 
@@ -195,7 +199,7 @@ def test_order_is_by_variables():
 def test_compare_and_auto_take_tables(file):
     found = infused.compare(file, "survived", methods=["anova", "mrmr"], k=[1, 3], folds=3)
     best = found.table.set_index("method")
-    assert found.n_failed == 0 and set(best.index) == {"anova", "mrmr", "random"}
+    assert found.n_failed == 0 and {"anova", "mrmr", "random"} < set(best.index)
     selection = infused.select(file, "survived", k="auto", method="anova")
     assert selection.features[0] == "sex"
 

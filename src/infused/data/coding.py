@@ -71,7 +71,9 @@ class VariableCoding:
     rare: tuple[str, ...] = ()
     """Those that are pooled."""
     pooled: bool = False
-    """Whether all others have one column."""
+    """Whether there is a name for all others."""
+    pool_column: bool = True
+    """Whether they have a column."""
     gap: bool = False
     """Whether gaps of a category have one."""
 
@@ -179,8 +181,17 @@ class Coder:
         kept = tuple(level for level, n in zip(levels, times, strict=True) if n >= least)
         rare = tuple(level for level, n in zip(levels, times, strict=True) if 0 < n < least)
         gaps = int(missing.sum())
-        pooled = bool(rare) or 0 < gaps < least
-        return VariableCoding(name, origin, levels=kept, rare=rare, pooled=pooled, gap=gaps >= least)
+        n_pooled = int(times[times < least].sum()) + (gaps if gaps < least else 0)
+        return VariableCoding(
+            name,
+            origin,
+            levels=kept,
+            rare=rare,
+            pooled=n_pooled > 0,
+            # A pool that is rare itself would be the one odd row again.
+            pool_column=n_pooled >= least,
+            gap=gaps >= least,
+        )
 
 
 @dataclass(frozen=True)
@@ -216,6 +227,8 @@ class Coding:
         outcome = self.outcome(values, j)
         width = len(one.outcomes)
         block = np.equal(outcome[:, None], np.arange(width)).astype(np.float64)
+        if one.pooled and not one.pool_column:
+            block, width = np.delete(block, len(one.levels), axis=1), width - 1
         if width == 0:
             return np.zeros((len(values), 1))
         return block[:, 1:] if width == 2 else block

@@ -310,7 +310,8 @@ def _choose(
 
 def _told_fusion(selector: Any) -> list[str]:
     """Which features were fused and why, where the method found it out by itself."""
-    if getattr(selector, "fusion", None) != "auto" or not hasattr(selector, "fusion_"):
+    asked = getattr(selector, "fusion", None)
+    if not (isinstance(asked, str) and asked == "auto"):
         return []
     along = {"chain": "along a chain", "grid": "along the grid of a picture"}.get(selector.fusion_)
     return [f"features were {f'fused {along}' if along else 'not fused'}: {selector.fusion_reason_}"]
