@@ -135,18 +135,24 @@ def test_a_category_has_a_column_for_each_level():
 
 
 def test_rare_levels_are_pooled_and_gaps_are_a_level():
-    values = [0] * 30 + [1] * 30 + [2] * 2 + [3] + [np.nan] * 20
+    values = [0] * 30 + [1] * 30 + [2] * 3 + [3] * 3 + [np.nan] * 20
     one, coded = columns(values, ("a", "b", "c", "d"))
     assert fewest_rows(len(values)) == 5
     assert one.outcomes == ("a", "b", OTHER, GAP) and one.rare == ("c", "d")
-    assert coded.F.sum(axis=0).tolist() == [30, 30, 3, 20] and coded.F.sum(axis=1).tolist() == [1] * 83
+    assert coded.F.sum(axis=0).tolist() == [30, 30, 6, 20] and coded.F.sum(axis=1).tolist() == [1] * 86
+
+
+def test_a_pool_that_is_rare_itself_has_no_column():
+    one, coded = columns([0] * 30 + [1] * 30 + [2] + [np.nan] * 20, ("a", "b", "c"))
+    assert one.outcomes == ("a", "b", OTHER, GAP)
+    assert coded.F.sum(axis=0).tolist() == [30, 30, 20]
 
 
 def test_levels_that_training_lacks():
-    values = [0] * 20 + [1] * 20 + [2] + [3] * 5 + [np.nan]
-    pooled, coded = columns(values, ("a", "b", "c", "d"), n_train=41)
+    values = [0] * 20 + [1] * 20 + [2] * 3 + [3] * 2 + [4] * 5 + [np.nan]
+    pooled, coded = columns(values, ("a", "b", "c", "d", "e"), n_train=45)
     assert pooled.outcomes == ("a", "b", OTHER)
-    np.testing.assert_array_equal(coded.F[41:], [[0, 0, 1]] * 6)
+    np.testing.assert_array_equal(coded.F[45:], [[0, 0, 1]] * 6)
     plain, coded = columns([0, 1, 2] * 10 + [3, np.nan], ("a", "b", "c", "d"), n_train=30)
     assert plain.outcomes == ("a", "b", "c")
     np.testing.assert_array_equal(coded.F[30:], np.zeros((2, 3)))

@@ -272,8 +272,12 @@ EXTRAS = (
 )
 WITHOUT_EXTRAS = f"""
 import json, sys
-for name in ("pyarrow", "pandas", "filelock", "jinja2", "matplotlib", "anndata", "typer", "rich"):
-    sys.modules[name] = None  # as if it were not installed
+class Hidden:  # as if they were not installed
+    names = ("pyarrow", "pandas", "filelock", "jinja2", "matplotlib", "anndata", "typer", "rich")
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in self.names:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Hidden())
 import numpy as np
 import infused
 from infused._runtime.files import alone
