@@ -1,16 +1,30 @@
 # Every target sets up what it needs: a virtual environment in .venv, reused when it is up to date.
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
+SCRIPTS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
+BIN := $(VENV)/$(SCRIPTS)
 READY := $(VENV)/.ready
+LOWEST_PYTHON ?= 3.11
+NEWEST_PYTHON ?= 3.13
 
-.PHONY: demo test lint check validate bench clean
+.PHONY: demo test test-lowest test-newest lint check validate bench clean
 
 demo: $(READY)  ## the main job, on scikit-learn's digits
 	$(BIN)/infused select digits -k 20 --report --force
 
 test: $(READY)  ## all quick tests
 	$(BIN)/python -m pytest -n auto
+
+test-lowest: $(READY)  ## all quick tests with the lowest versions that pyproject.toml declares, on the lowest Python
+	$(BIN)/uv venv --quiet --clear --python $(LOWEST_PYTHON) .venv-lowest
+	$(BIN)/uv pip install --quiet --python .venv-lowest --resolution lowest-direct --editable ".[dev]"
+	NUMBA_CACHE_DIR=.venv-lowest/numba .venv-lowest/$(SCRIPTS)/python -m pytest -n auto
+
+test-newest: $(READY)  ## all quick tests with the newest versions there are, pre-releases among them
+	$(BIN)/uv venv --quiet --clear --python $(NEWEST_PYTHON) .venv-newest
+	$(BIN)/uv pip install --quiet --python .venv-newest --upgrade --prerelease allow \
+		--editable ".[dev]"
+	NUMBA_CACHE_DIR=.venv-newest/numba .venv-newest/$(SCRIPTS)/python -m pytest -n auto
 
 lint: $(READY)  ## style, types, layers
 	$(BIN)/ruff check .
@@ -34,4 +48,4 @@ $(READY): pyproject.toml
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv* .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -70,4 +70,4 @@ def test_the_version_is_the_same_everywhere():
     stated = re.search(r'^version = "(.+)"', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
     assert stated is not None
     assert infused.__version__ == stated[1]
-    assert f"## {infused.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+    assert f"## [{infused.__version__}]" in (ROOT / "CHANGELOG.md").read_text()

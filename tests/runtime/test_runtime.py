@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Event, Thread
 from time import sleep
 
@@ -12,6 +14,7 @@ import pytest
 from sklearn.datasets import load_wine
 from threadpoolctl import threadpool_info, threadpool_limits
 
+import infused
 from infused import _kernels, make_selector
 from infused._runtime.memory import format_bytes, memory_budget, require
 from infused._runtime.progress import Stage, reporting, timed
@@ -233,3 +236,13 @@ def test_fits_report_their_stages_and_can_be_cancelled(id):
         pytest.raises(OperationCancelledError, match="cancelled"),
     ):
         make_selector(id, n_features_to_select=4).fit(X, y)
+
+
+def test_private_names_of_scikit_learn_are_used_in_one_file():
+    private = re.compile(r"^\s*from sklearn(?:\.\w+)*(?:\._\w+ import| import (?:\w+, )*_)", re.MULTILINE)
+    assert private.search("from sklearn.utils._x import A") and private.search(
+        "from sklearn.base import a, _b"
+    )
+    files = Path(infused.__file__).parent.rglob("*.py")
+    users = {path.name for path in files if private.search(path.read_text(encoding="utf-8"))}
+    assert users == {"sklearn_compat.py"}

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from infused._runtime.sklearn_compat import Interval
 from infused._typing import Floats, Ints
 from infused.exceptions import InputError, Setting
 from infused.selectors.groups import Groups

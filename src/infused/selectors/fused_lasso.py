@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from sklearn.utils._param_validation import StrOptions
-
+from infused._runtime.sklearn_compat import StrOptions
 from infused.selectors.base import WEIGHT
 from infused.selectors.docs import FUSION, LINEAR, documented
 from infused.selectors.feature_order import choose_fusion

@@ -6,10 +6,9 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from infused._runtime.memory import memory_budget
+from infused._runtime.sklearn_compat import Interval, StrOptions, fit_context
 from infused._runtime.threads import blas_threads
 from infused._typing import Floats, Ints
 from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, number_or_half, ranks, with_targets
@@ -125,7 +124,7 @@ class GreedyForward(BaseSelector):
         tags.target_tags.multi_output = True
         return tags
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]  # scikit-learn's
+    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]  # scikit-learn's
     def fit(self, X: Any, y: Any) -> Self:
         """Rank and select the features of X for the target y.
 

@@ -7,11 +7,10 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
 from infused._runtime.progress import Stage
+from infused._runtime.sklearn_compat import Interval, StrOptions, fit_context
 from infused._runtime.threads import workers
 from infused._typing import Array, Floats, Ints
 from infused.graphs.validation import Target
@@ -48,7 +47,7 @@ class InformationFilter(BaseSelector):
     target: Target
     n_jobs: int | None
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]  # scikit-learn's
+    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]  # scikit-learn's
     def fit(self, X: Any, y: Any) -> Self:
         """Rank and select the features of X for the target y.
 

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.cluster import KMeans
-from sklearn.utils._param_validation import Interval
 
+from infused._runtime.sklearn_compat import Interval
 from infused._typing import Floats, Ints
 from infused.selectors.base import WEIGHT
 from infused.selectors.docs import LINEAR, documented

@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.utils._param_validation import Interval
 
 from infused._runtime.memory import memory_budget
 from infused._runtime.messages import reason
+from infused._runtime.sklearn_compat import L1_PENALTY, Interval
 from infused._typing import Array, Floats
 from infused.exceptions import InputError
 from infused.selectors.docs import SCORES, documented
@@ -104,7 +104,7 @@ class L1LogisticSelector(ScoreSelector):
         if real:
             raise InputError("L1LogisticSelector needs classes, but y is continuous: take Lasso instead.")
         logistic = LogisticRegression(
-            l1_ratio=1.0,
+            **L1_PENALTY,
             C=self.C,
             solver="liblinear",
             tol=1e-3,

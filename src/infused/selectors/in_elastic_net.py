@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from sklearn.utils._param_validation import StrOptions
-
+from infused._runtime.sklearn_compat import StrOptions
 from infused._typing import Floats, Ints
 from infused.graphs.validation import Graph
 from infused.information.structural import structural_information

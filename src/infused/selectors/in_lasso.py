@@ -5,8 +5,7 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any, ClassVar
 
-from sklearn.utils._param_validation import Interval
-
+from infused._runtime.sklearn_compat import Interval
 from infused._typing import Floats, Ints
 from infused.information.discrete import MAX_BINS, discretize, target_codes
 from infused.information.mutual import joint_information

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from infused._runtime.memory import require
+from infused._runtime.sklearn_compat import StrOptions
 from infused._typing import Floats, Ints
 from infused.exceptions import ScreeningWarning, UnboundedObjectiveError, UnboundedObjectiveWarning
 from infused.penalties.quadratic import Quadratic, Ridge, Structural, Sum

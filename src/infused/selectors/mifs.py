@@ -5,8 +5,7 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any, ClassVar
 
-from sklearn.utils._param_validation import Interval
-
+from infused._runtime.sklearn_compat import Interval
 from infused._typing import Floats
 from infused.graphs.validation import Target
 from infused.selectors.docs import FILTERS, documented

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
+from infused._runtime.sklearn_compat import StrOptions
 from infused._typing import Floats
 from infused.graphs.validation import Target
 from infused.information.mutual import RESOLUTION

@@ -12,11 +12,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed
-from sklearn.base import _fit_context
 from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
+from infused._runtime.sklearn_compat import Interval, StrOptions, fit_context
 from infused._runtime.threads import workers
 from infused._typing import Array, Floats
 from infused.information.discrete import MAX_BINS, discretize, joint_codes, target_codes
@@ -86,7 +85,7 @@ class ScoreSelector(BaseSelector):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]  # scikit-learn's
+    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]  # scikit-learn's
     def fit(self, X: Any, y: Any) -> Self:
         """Score, rank and select the features of X for the target y.
 

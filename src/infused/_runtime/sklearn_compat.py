@@ -1,0 +1,22 @@
+"""What of scikit-learn is private, or differs between the releases that infused runs with.
+
+The private names are what its own estimators are made of: how a parameter is declared, and what checks it
+before ``fit``. They have no public home. A release that moves one of them is met here, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sklearn
+from sklearn.base import _fit_context as fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.fixes import parse_version
+
+__all__ = ["L1_PENALTY", "Interval", "StrOptions", "fit_context"]
+
+#: How `LogisticRegression` is asked for an l1 penalty. Before 1.8 a ratio counts only beside
+#: ``penalty="elasticnet"``, which liblinear does not have; since 1.8 ``penalty`` is deprecated.
+L1_PENALTY: dict[str, Any] = (
+    {"l1_ratio": 1.0} if parse_version(sklearn.__version__) >= parse_version("1.8") else {"penalty": "l1"}
+)
