@@ -23,6 +23,7 @@ from .selectors import InFusedLasso as InFusedLasso
 from .selectors import InLasso as InLasso
 from .selectors import Lasso as Lasso
 from .selectors import RandomSelector as RandomSelector
+from .selectors import RedundancyFilter as RedundancyFilter
 from .selectors import ULasso as ULasso
 from .selectors import available_selectors as available_selectors
 from .selectors import make_selector as make_selector

@@ -68,6 +68,10 @@ class MutualInformation:
             target_sums=self.target_sums[kept],
         )
 
+    def entropies(self) -> Floats:
+        """H(f_j) for every feature j."""
+        return self._nats(self.table[-1] - self.feature_sums)
+
     def with_target(self) -> Floats:
         """I(f_j; y) for every feature j."""
         return self._nats(self.target_sums - self.feature_sums + (self.table[-1] - self.classes_sum))

@@ -11,6 +11,7 @@ from .jmim import JMIM as JMIM
 from .lasso import Lasso as Lasso
 from .mifs import MIFS as MIFS
 from .mrmr import MRMR as MRMR
+from .redundancy_filter import RedundancyFilter as RedundancyFilter
 from .registry import available_selectors as available_selectors
 from .registry import make_selector as make_selector
 from .scores import RandomSelector as RandomSelector
