@@ -77,5 +77,11 @@ def _standardised(columns: Any) -> Floats:
 
 
 def _finite(scores: Any) -> Floats:
-    """Scores as numbers: what has none is zero, and a perfect one is the largest there is."""
-    return np.nan_to_num(np.asarray(scores, dtype=np.float64), nan=0.0, posinf=np.finfo(float).max)
+    """Scores as numbers: what has none is zero, and a perfect one is the largest there is.
+
+    A feature that is the target itself may correlate with it by more than one, in the last digit: then the
+    formula turns negative.
+    """
+    scores = np.asarray(scores, dtype=np.float64)
+    largest = np.finfo(float).max
+    return np.nan_to_num(np.where(scores < 0, largest, scores), nan=0.0, posinf=largest)

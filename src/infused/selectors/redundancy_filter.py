@@ -7,12 +7,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, _fit_context
+from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from infused._runtime.progress import Stage
+from infused._runtime.sklearn_compat import Interval, StrOptions, fit_context
 from infused._typing import Array, Floats, Ints
 from infused.information.discrete import MAX_BINS
 from infused.selectors.f_test import anova
@@ -109,7 +109,7 @@ class RedundancyFilter(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # s
         self.n_bins = n_bins
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]  # scikit-learn's
+    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]  # scikit-learn's
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find which features stand for which.
 
