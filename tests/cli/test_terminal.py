@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from infused._runtime.bar import time_text
 from infused._runtime.progress import Stage
 from infused.cli import terminal
 from infused.cli.select import show_selection
-from infused.cli.terminal import Watch, time_text
+from infused.cli.terminal import Watch
 from infused.workflow import Selection
 
 

@@ -13,7 +13,9 @@ from time import perf_counter
 
 from infused.exceptions import OperationCancelledError
 
-__all__ = ["ProgressCallback", "Stage", "reporting", "timed"]
+__all__ = ["Overall", "ProgressCallback", "Stage", "current", "reporting", "timed"]
+
+SHARE = 0.5  # of what is left, for a stage: how many will follow is not known
 
 #: Called as ``callback(fraction, message)`` with a fraction in [0, 1] that never decreases. Returning False
 #: cancels; any other value goes on. It is always called from the thread that started the computation.
@@ -30,6 +32,33 @@ def reporting(callback: ProgressCallback | None) -> Iterator[None]:
         yield
     finally:
         _current.reset(token)
+
+
+def current() -> ProgressCallback | None:
+    """The callback of the block that this runs in."""
+    return _current.get()
+
+
+class Overall:
+    """Makes of the fractions of one stage after the other one fraction of the whole, which never falls."""
+
+    def __init__(self, callback: ProgressCallback):
+        self._callback = callback
+        self._message, self._last = "", 0.0
+        self._start = self._reached = 0.0
+
+    def __call__(self, fraction: float, message: str) -> bool | None:
+        """The fraction of a stage that the message names."""
+        if message != self._message or fraction < self._last:  # another one, or the same anew
+            self._message, self._start = message, self._reached
+        self._last = fraction
+        self._reached = max(self._reached, self._start + SHARE * (1.0 - self._start) * fraction)
+        return self._callback(self._reached, message)
+
+    def finish(self) -> None:
+        """All is done."""
+        self._reached = 1.0
+        self._callback(1.0, "done")
 
 
 class Stage:

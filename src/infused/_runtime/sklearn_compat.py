@@ -6,12 +6,15 @@ before ``fit``. They have no public home. A release that moves one of them is me
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import sklearn
-from sklearn.base import _fit_context as fit_context
+from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.fixes import parse_version
+
+from infused._runtime.callbacks import told
 
 __all__ = ["L1_PENALTY", "Interval", "StrOptions", "fit_context"]
 
@@ -20,3 +23,9 @@ __all__ = ["L1_PENALTY", "Interval", "StrOptions", "fit_context"]
 L1_PENALTY: dict[str, Any] = (
     {"l1_ratio": 1.0} if parse_version(sklearn.__version__) >= parse_version("1.8") else {"penalty": "l1"}
 )
+
+
+def fit_context(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """What every ``fit`` runs in: its parameters are checked first, and callbacks are told how far it is."""
+    decorated: Callable[..., Any] = _fit_context(prefer_skip_nested_validation=True)(told(fit))
+    return decorated

@@ -5,23 +5,21 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from threading import Lock, Timer
-from types import TracebackType
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console
 from rich.text import Text
 
+from infused._runtime.bar import PATIENCE, StageBar, time_text
+from infused._runtime.progress import reporting
+
 if TYPE_CHECKING:
-    from rich.progress import Progress as Bar
-    from rich.progress import Task
     from rich.table import Table
 
     from infused.bench import Progress
 
 __all__ = [
-    "PATIENCE",
     "Watch",
     "bar",
     "cell_line",
@@ -34,7 +32,6 @@ __all__ = [
     "share",
     "sparks",
     "stderr",
-    "time_text",
     "warn",
 ]
 
@@ -112,58 +109,32 @@ def print_json(text: str) -> None:
     sys.stdout.buffer.flush()
 
 
-#: Seconds before a bar appears.
-PATIENCE = 2.0
-
-
 class Watch:
     """Shows what runs inside it, as it reports through ``infused._runtime.progress``; used as a context."""
 
     def __init__(self, quiet: bool = False, console: Console | None = None, patience: float = PATIENCE):
         self.console = stderr() if console is None else console
         self.quiet = quiet
-        self._lock = Lock()
-        self._bar: Bar | None = None
-        self._task: Any = None
-        self._message = ""
-        self._timer = Timer(patience, self._show)
-        self._timer.daemon = True
-        self._inside: Any = None
+        self._bar = StageBar(self.console, patience)
+        self._inside = ExitStack()
 
     def __enter__(self) -> Self:
-        if self.console.is_terminal and not self.quiet:
-            self._bar = _bar(self.console)
-            self._timer.start()
-        self._inside = self._reporting()
-        self._inside.__enter__()
+        if not self.quiet:
+            self._inside.enter_context(self._bar)
+        self._inside.enter_context(self._reporting())
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._inside.__exit__(None, None, None)
-        self._timer.cancel()
-        with self._lock:
-            if self._bar is not None:
-                self._bar.stop()
-                self._bar = None
+    def __exit__(self, *error: Any) -> None:
+        self._inside.close()
 
     def report(self, fraction: float, message: str) -> None:
         """Move the bar to a fraction of the stage that the message names."""
-        if self._bar is None:
-            return
-        if message != self._message:
-            self._message = message
-            if self._task is not None:
-                self._bar.remove_task(self._task)
-            # A new task, so that the time left is that of this stage.
-            self._task = self._bar.add_task(message, total=None)
-        self._bar.update(self._task, total=1.0 if fraction > 0 else None, completed=fraction)
+        self._bar.report(fraction, message)
 
     def cell(self, progress: Progress) -> None:
         """A line for a method on a fold: always without a bar, else where it failed."""
         failed = progress.finished.status != "ok"
-        if not self.quiet and (self._bar is None or failed):
+        if not self.quiet and (failed or not self._bar.drawn):
             self.console.print(cell_line(progress), soft_wrap=True, style="yellow" if failed else None)
 
     def notes(self, sentences: Iterable[str]) -> None:
@@ -171,16 +142,9 @@ class Watch:
         for sentence in () if self.quiet else sentences:
             note(self.console, sentence)
 
-    def _show(self) -> None:
-        with self._lock:
-            if self._bar is not None:
-                self._bar.start()
-
     @contextmanager
     def _reporting(self) -> Iterator[None]:
         """Progress goes to the bar; each warning that a user can act on is one line above it, once."""
-        from infused._runtime.progress import reporting
-
         warned: set[str] = set()
 
         def show(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -214,46 +178,3 @@ def _outcome(progress: Progress) -> str:
     best = max(rows, key=lambda row: row["score"])
     how, value = measure(best["scoring"]), number(best["score"], best["scoring"])
     return f"{f'{value}%' if how.unit else f'{how.words} {value}'} at k = {best['k']}"
-
-
-def _bar(console: Console) -> Bar:
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        ProgressColumn,
-        SpinnerColumn,
-        TaskProgressColumn,
-        TextColumn,
-    )
-    from rich.text import Text
-
-    class Time(ProgressColumn):
-        """The time left, or as long as it is not known the time that has passed."""
-
-        max_refresh = 0.5  # seconds, so that the figure can be read
-
-        def render(self, task: Task) -> Text:
-            left = None if task.finished else task.time_remaining
-            return Text(time_text(task.elapsed or 0.0) if left is None else f"{time_text(left)} left")
-
-    return Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=30),
-        TaskProgressColumn(),
-        Time(),
-        console=console,
-        transient=True,
-    )
-
-
-def time_text(seconds: float) -> str:
-    """A time span for people.
-
-    >>> time_text(42), time_text(185), time_text(90_000)
-    ('42 s', '3 min 5 s', '25 h')
-    """
-    if seconds >= 6000:
-        return f"{seconds / 3600:.0f} h"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from infused._runtime.callbacks import CallbackSupport
 from infused._runtime.sklearn_compat import Interval
 from infused._typing import Floats, Ints
 from infused.exceptions import InputError, Setting
@@ -38,7 +39,7 @@ NUMBER_OF_FEATURES = [
 WEIGHT = [Interval(Real, 0, None, closed="left")]  # what a lambda may be
 
 
-class BaseSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
+class BaseSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
     """A scikit-learn selector with ``scores_``, ``ranking_`` and ``support_``.
 
     A subclass sets them in ``fit``; this class turns them into the mask that scikit-learn asks for.

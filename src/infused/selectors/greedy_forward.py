@@ -124,7 +124,7 @@ class GreedyForward(BaseSelector):
         tags.target_tags.multi_output = True
         return tags
 
-    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]  # scikit-learn's
+    @fit_context
     def fit(self, X: Any, y: Any) -> Self:
         """Rank and select the features of X for the target y.
 

@@ -47,7 +47,7 @@ class InformationFilter(BaseSelector):
     target: Target
     n_jobs: int | None
 
-    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]  # scikit-learn's
+    @fit_context
     def fit(self, X: Any, y: Any) -> Self:
         """Rank and select the features of X for the target y.
 

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from infused._runtime.callbacks import CallbackSupport
 from infused._runtime.progress import Stage
 from infused._runtime.sklearn_compat import Interval, StrOptions, fit_context
 from infused._typing import Array, Floats, Ints
@@ -26,7 +27,7 @@ AT_ONCE = 64  # features that are compared with all that are left
 ROUNDING = 1e-10  # so that a threshold of 1 finds copies
 
 
-class RedundancyFilter(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
+class RedundancyFilter(CallbackSupport, SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
     r"""Drop features that another one stands for.
 
     .. math::
@@ -109,7 +110,7 @@ class RedundancyFilter(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # s
         self.n_bins = n_bins
         self.n_jobs = n_jobs
 
-    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]  # scikit-learn's
+    @fit_context
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find which features stand for which.
 

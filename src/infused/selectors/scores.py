@@ -85,7 +85,7 @@ class ScoreSelector(BaseSelector):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]  # scikit-learn's
+    @fit_context
     def fit(self, X: Any, y: Any) -> Self:
         """Score, rank and select the features of X for the target y.
 
