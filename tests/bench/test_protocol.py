@@ -17,17 +17,18 @@ from sklearn.svm import SVC
 from infused import available_selectors, make_selector
 from infused._runtime.threads import one_blas_thread
 from infused.bench import Experiment, Problem, default_ks, evaluate
-from infused.bench.models import LinearSVM, judge_named
 from infused.bench.protocol import split_of
 from infused.bench.store import COLUMNS
-from infused.bench.tuning import folds_of, seed_for
+from infused.bench.tuning import seed_for
 from infused.data import Dataset, load_data
 from infused.exceptions import InputError
 from infused.information.sharing import sharing
 from infused.penalties.quadratic import Ridge
+from infused.selectors.judges import LinearSVM, judge_named
 from infused.selectors.method import Method, canonical_json, prepared
 from infused.selectors.model import SparseModel
 from infused.selectors.registry import ABLATIONS
+from infused.selectors.tuning import folds_of
 from tests.bench.odd_selectors import Listening
 
 
@@ -419,7 +420,7 @@ def test_the_linear_svm_counts_equal_votes_as_libsvm_does():
 
 def test_the_penalty_is_tuned_on_a_share_of_many_samples(monkeypatch):
     seen = []
-    monkeypatch.setattr("infused.bench.tuning.MOST_SAMPLES", 60)
+    monkeypatch.setattr("infused.selectors.tuning.MOST_SAMPLES", 60)
     monkeypatch.setattr("infused.bench.protocol.tuned", lambda judge, X, y, *_: seen.append(y) or {"C": 1.0})
     problem, cells = cells_of(load_data("breast-cancer"))
     rows = evaluate(problem, cells[0], as_they_are)

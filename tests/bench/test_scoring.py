@@ -11,13 +11,13 @@ from sklearn.metrics import average_precision_score, mean_absolute_error, roc_au
 from sklearn.svm import SVC
 
 from infused.bench import Experiment, Problem, Store, run_experiment
-from infused.bench.models import LinearSVM, judge_named
 from infused.bench.plan import Cell, content_key
-from infused.bench.scoring import Scoring, default_scoring, scoring_for
 from infused.bench.store import StoreError
 from infused.data import load_data
 from infused.record.measures import number, score_text, signed
+from infused.selectors.judges import LinearSVM, judge_named
 from infused.selectors.method import Method
+from infused.selectors.scoring import Scoring, default_scoring, scoring_for
 
 
 def made(n_classes, n_samples=150, seed=0):

@@ -12,15 +12,14 @@ from sklearn.svm import LinearSVC
 
 from infused import make_selector
 from infused._runtime.progress import reporting
-from infused.bench.scoring import Scoring
 from infused.bench.tuning import (
-    MOST_SAMPLES,
     choose_number,
     choose_transform,
-    numbers_to_try,
     transformed,
 )
 from infused.exceptions import InputError
+from infused.selectors.scoring import Scoring
+from infused.selectors.tuning import MOST_SAMPLES, numbers_to_try
 
 ACCURACY, R2 = Scoring("accuracy"), Scoring("r2")
 

@@ -13,10 +13,10 @@ import numpy as np
 
 from infused._runtime.messages import check_choice
 from infused._typing import Array, TargetKind
-from infused.bench.models import LARGEST_WHOLE, default_judge, judge_named
-from infused.bench.scoring import PLAIN, check_scoring, default_scoring
 from infused.exceptions import InputError, Setting
+from infused.selectors.judges import LARGEST_WHOLE, default_judge, judge_named
 from infused.selectors.method import Method, canonical_json, prepared
+from infused.selectors.scoring import PLAIN, check_scoring, default_scoring
 
 if TYPE_CHECKING:
     from infused.data import Dataset

@@ -35,17 +35,12 @@ from typing import Any
 import numpy as np
 
 from infused._typing import Array, Data, Floats, Ints, TargetKind
-from infused.bench.models import CONSTANT, Judge, judge_named, scaled
 from infused.bench.plan import ALL_FEATURES, CHANCE, Cell, Problem
-from infused.bench.scoring import PLAIN, Scoring, scores_of, scoring_for
 from infused.bench.store import Row, cell_rows
 from infused.bench.tuning import (
     FOLDS,
     choose_transform,
     coded_parts,
-    dense,
-    enough_samples,
-    folds_of,
     order_of_features,
     seed_for,
     transformed,
@@ -53,7 +48,10 @@ from infused.bench.tuning import (
 )
 from infused.data.coding import Coded
 from infused.information.sharing import saved_seconds
+from infused.selectors.judges import CONSTANT, Judge, judge_named, scaled
 from infused.selectors.method import Method, canonical_json, prepared
+from infused.selectors.scoring import PLAIN, Scoring, scores_of, scoring_for
+from infused.selectors.tuning import dense, enough_samples, folds_of
 
 __all__ = ["Remember", "evaluate"]
 

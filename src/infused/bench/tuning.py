@@ -13,25 +13,29 @@ from scipy import sparse
 from infused._runtime.messages import check_choice
 from infused._runtime.progress import Stage
 from infused._typing import Array, Data, Floats, Ints, TargetKind
-from infused.bench.models import CONSTANT, LARGEST_WHOLE, Judge, default_judge, judge_named, scaled
-from infused.bench.scoring import Scoring
 from infused.data.coding import Coded, Coder
 from infused.exceptions import InputError, Setting
 from infused.record.explained import explained_variance
 from infused.record.measures import measure, number
-from infused.record.schema import NumberCurve
+from infused.selectors.judges import Judge, default_judge, judge_named, scaled
 from infused.selectors.method import with_groups
+from infused.selectors.scoring import Scoring
+from infused.selectors.tuning import (
+    Fold,
+    NumberCurve,
+    Split,
+    dense,
+    number_curve,
+    numbers_to_try,
+    to_choose_on,
+)
 
 __all__ = [
     "TRANSFORMS",
     "Choice",
-    "Split",
     "choose_number",
     "choose_transform",
     "coded_parts",
-    "dense",
-    "enough_samples",
-    "folds_of",
     "order_of_features",
     "seed_for",
     "transformed",
@@ -40,20 +44,7 @@ __all__ = [
 
 TRANSFORMS: dict[str, Callable[[Any], Any]] = {"none": lambda X: X, "sqrt": np.sqrt, "log1p": np.log1p}
 
-MOST_SAMPLES = 3000  # a choice gains nothing from more
-FEWEST_SAMPLES = 10
 FOLDS, NUMBER_FOLDS = 3, 5
-FEW_FEATURES, STEP, MOST_FEATURES = 20, 10, 200
-SMALL_NUMBERS = (1, 2, 3, 5, 7, 10, 15)
-
-#: Quick enough to be fitted for every number of features.
-FAST: dict[TargetKind, Judge] = {
-    "classes": Judge("sklearn.svm:LinearSVC", {"dual": "auto"}),
-    "real": Judge("sklearn.linear_model:Ridge"),
-}
-
-#: Positions of the training and of the test samples.
-Split = tuple[Ints, Ints]
 
 Value = TypeVar("Value")
 
@@ -66,40 +57,9 @@ class Choice(Generic[Value]):
     reason: str
 
 
-def folds_of(y: Array, kind: TargetKind, n_folds: int, seed: int, groups: Array | None = None) -> list[Split]:
-    """The folds of one repeat: classes in equal shares, groups unbroken.
-
-    A class with fewer samples than folds is in some test parts only.
-    """
-    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
-
-    if kind == "classes":
-        splitter = StratifiedKFold if groups is None else StratifiedGroupKFold
-    else:
-        splitter = KFold if groups is None else GroupKFold
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-        parts = splitter(n_folds, shuffle=True, random_state=seed)
-        return list(parts.split(np.zeros((len(y), 1)), y, groups))
-
-
 def seed_for(seed: int, *place: int) -> int:
     """A seed of its own for a repeat, or for a fold of it, so that no two draw the same numbers."""
     return int(np.random.SeedSequence(seed, spawn_key=place).generate_state(1)[0])
-
-
-def enough_samples(y: Array, kind: TargetKind, seed: int) -> Ints:
-    """The positions of at most 3,000 samples, of every class a share."""
-    if len(y) <= MOST_SAMPLES:
-        return np.arange(len(y))
-    from sklearn.model_selection import StratifiedShuffleSplit
-
-    random = np.random.default_rng(seed)
-    chosen = random.permutation(len(y))[:MOST_SAMPLES]
-    if kind == "classes" and np.unique(y, return_counts=True)[1].min() >= 2:
-        split = StratifiedShuffleSplit(1, train_size=MOST_SAMPLES, random_state=seed)
-        chosen = next(split.split(np.zeros((len(y), 1)), y))[0]
-    return np.sort(chosen)
 
 
 def transformed(X: Data, name: str, feature_names: Sequence[str] = (), numeric: Array | None = None) -> Data:
@@ -192,48 +152,19 @@ def choose_number(
     In each fold, ``make(k)`` gives a selector that ranks the features once, on the training part; a linear
     model on the first 1, 2, 3, 5, ... of them is scored on the test part.
     """
-    X, y, folds = _to_choose_on(X, y, kind, NUMBER_FOLDS, seed)
+    X, y, splits = _to_choose_on(X, y, kind, NUMBER_FOLDS, seed)
     grid = numbers_to_try(X.shape[1])
-    stage = Stage(None, "choosing the number of features", 2 * len(folds) * len(grid))
-    scores, chance, whole = np.empty((len(folds), len(grid))), [], []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what matters is said of the fit on all data
-        for row, (train, test) in zip(scores, folds, strict=True):
-            ys = y[train], y[test]
-            own, other = coded_parts(coder, X, train, test)
-            F, F_test = (transformed(part.F, transform, numeric=part.numeric) for part in (own, other))
-            selector = make(int(grid[-1]))
-            order = order_of_features(selector, F, ys[0], kind, groups=own.groups)[: grid[-1]]
-            stage.advance(len(grid))  # a ranking takes about as long as the scores
-            columns, ends = own.columns(order)
-            parts = scaled(dense(F[:, columns]), dense(F_test[:, columns]))
-            for n, k in enumerate(grid):
-                end = ends[k - 1]
-                row[n] = _score(FAST[kind], parts[0][:, :end], parts[1][:, :end], ys, scoring)
-                stage.advance()
-            chance.append(_score(CONSTANT[kind], parts[0], parts[1], ys, scoring))
-            if 8 * X.shape[0] * F.shape[1] <= LARGEST_WHOLE:
-                whole.append(_score(FAST[kind], *scaled(dense(F), dense(F_test)), ys, scoring))
-    mean = np.nanmean(scores, axis=0)
-    errors = np.nanstd(scores, axis=0, ddof=1) / np.sqrt(len(folds))
-    best = int(mean.argmax())
-    return NumberCurve(
-        scoring=scoring.name,
-        n_folds=len(folds),
-        ks=tuple(grid.tolist()),
-        means=tuple(mean.tolist()),
-        errors=tuple(errors.tolist()),
-        chance=float(np.nanmean(chance)),
-        all_features=float(np.nanmean(whole)) if whole else None,
-        best=int(grid[best]),
-        chosen=int(grid[int(np.argmax(mean >= mean[best] - errors[best]))]),
-    )
 
+    def coded(train: Ints, test: Ints) -> Fold:
+        parts = coded_parts(coder, X, train, test)
+        F, F_test = (transformed(part.F, transform, numeric=part.numeric) for part in parts)
+        return Fold(F, y[train], F_test, y[test], parts[0].columns, parts[0].groups)
 
-def _score(judge: Judge, fitted: Floats, unseen: Floats, ys: tuple[Array, Array], scoring: Scoring) -> float:
-    """What one model reaches on the test part."""
-    model = judge.model(0, {}, balanced=scoring.balanced)
-    return scoring.of(model.fit(fitted, ys[0]), unseen, ys[1])
+    def rank(fold: Fold) -> Ints:
+        return order_of_features(make(int(grid[-1])), fold.X, fold.y, kind, groups=fold.variables)
+
+    folds = (coded(*split) for split in splits)
+    return number_curve(folds, len(splits), rank, grid, kind, scoring)
 
 
 def tuned(
@@ -247,14 +178,6 @@ def tuned(
     for train, test in splits:
         scores += _scores(judge, (X[train], X[test]), (y[train], y[test]), seed, scoring) / len(splits)
     return judge.candidates()[int(np.argmax(scores))]
-
-
-def numbers_to_try(n_features: int) -> Ints:
-    """Every number of few features, else 1, 2, 3, 5, 7, 10, 15, 20, 30, ... up to 200."""
-    if n_features <= FEW_FEATURES:
-        return np.arange(1, n_features + 1)
-    most = min(n_features, MOST_FEATURES)
-    return np.unique([*SMALL_NUMBERS, *range(2 * STEP, most, STEP), most])
 
 
 def order_of_features(
@@ -284,31 +207,13 @@ def order_of_features(
     return np.argsort(ranking, kind="stable")
 
 
-def dense(X: Data) -> Floats:
-    """Values as a dense array."""
-    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
-
-
 def _to_choose_on(
     X: Data, y: Array, kind: TargetKind, n_folds: int, seed: int
 ) -> tuple[Data, Array, list[Split]]:
     """Enough samples, and folds of them whose training parts all have two classes."""
     instead = (": give ", Setting("k"), " and ", Setting("transform"))
-    if len(y) < FEWEST_SAMPLES:
-        raise InputError(
-            f"choosing by cross-validation needs at least {FEWEST_SAMPLES} samples, but there are {len(y)}",
-            *instead,
-        )
-    few = enough_samples(y, kind, seed)
-    X, y = X[few], y[few]
-    if kind == "classes":
-        counts = np.sort(np.unique(y, return_counts=True)[1])
-        if len(counts) < 2 or counts[-2] < 2:
-            raise InputError(
-                "choosing by cross-validation needs two classes with at least two samples each", *instead
-            )
-        n_folds = min(n_folds, int(counts[-1]))
-    return X, y, folds_of(y, kind, n_folds, seed)
+    few, splits = to_choose_on(y, kind, n_folds, seed, instead=instead)
+    return X[few], y[few], splits
 
 
 def _scores(

@@ -11,6 +11,7 @@ from infused.data.treatment import Treatment
 from infused.exceptions import InputError
 from infused.record.codec import decode, encode
 from infused.selectors.method import Method, plain
+from infused.selectors.tuning import NumberCurve
 
 __all__ = [
     "SCHEMA",
@@ -110,30 +111,6 @@ class Convergence:
     path_iterations: tuple[int, ...]
     """Iterations at which the objective is given, at most 500 of them, the first and the last included."""
     path_objective: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class NumberCurve:
-    """How the number of features was chosen: scores of a linear model by cross-validation.
-
-    Scores are the larger the better: errors are negated, as scikit-learn's scorers have them.
-    """
-
-    scoring: str
-    n_folds: int
-    ks: tuple[int, ...]
-    """The numbers that were tried."""
-    means: tuple[float, ...]
-    errors: tuple[float, ...]
-    """Standard errors of the means."""
-    chance: float
-    """What the majority class, or the mean of the target, reaches."""
-    all_features: float | None
-    """What all features reach; None where they are too many to be tried together."""
-    best: int
-    """The number with the best mean."""
-    chosen: int
-    """The smallest number within one standard error of that."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from infused._runtime.callbacks import CallbackSupport
-from infused._runtime.sklearn_compat import Interval
+from infused._runtime.sklearn_compat import Interval, StrOptions
 from infused._typing import Floats, Ints
 from infused.exceptions import InputError, Setting
 from infused.selectors.groups import Groups
@@ -33,6 +33,7 @@ __all__ = [
 NUMBER_OF_FEATURES = [
     Interval(Integral, 1, None, closed="left"),
     Interval(Real, 0, 1, closed="neither"),
+    StrOptions({"auto"}),
     None,
 ]
 

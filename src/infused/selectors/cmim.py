@@ -34,6 +34,8 @@ class CMIM(InformationFilter):
     %(target)s
     %(groups)s
     %(keep)s
+    %(cv)s
+    %(scoring)s
     %(n_jobs)s
 
     Attributes
@@ -62,11 +64,13 @@ class CMIM(InformationFilter):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         n_bins: int = 5,
         target: Target = "auto",
         groups: Any = None,
         keep: Any = None,
+        cv: Any = 5,
+        scoring: Any = None,
         n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
@@ -74,6 +78,8 @@ class CMIM(InformationFilter):
         self.target = target
         self.groups = groups
         self.keep = keep
+        self.cv = cv
+        self.scoring = scoring
         self.n_jobs = n_jobs
 
     def _pairs(self, information: MutualInformation, s: int) -> Floats:

@@ -32,6 +32,8 @@ class DISR(InformationFilter):
     %(target)s
     %(groups)s
     %(keep)s
+    %(cv)s
+    %(scoring)s
     %(n_jobs)s
 
     Attributes
@@ -60,11 +62,13 @@ class DISR(InformationFilter):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         n_bins: int = 5,
         target: Target = "auto",
         groups: Any = None,
         keep: Any = None,
+        cv: Any = 5,
+        scoring: Any = None,
         n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
@@ -72,6 +76,8 @@ class DISR(InformationFilter):
         self.target = target
         self.groups = groups
         self.keep = keep
+        self.cv = cv
+        self.scoring = scoring
         self.n_jobs = n_jobs
 
     def _pairs(self, information: MutualInformation, s: int) -> Floats:

@@ -12,7 +12,18 @@ from collections.abc import Callable, Mapping
 from textwrap import dedent, indent
 from typing import Any, TypeVar
 
-__all__ = ["FILTERS", "FORWARD", "FUSION", "INFORMED", "LINEAR", "SCORES", "documented", "entries", "filled"]
+__all__ = [
+    "FILTERS",
+    "FORWARD",
+    "FUSION",
+    "INFORMED",
+    "LINEAR",
+    "SCORES",
+    "STABILITY",
+    "documented",
+    "entries",
+    "filled",
+]
 
 Kind = TypeVar("Kind", bound=type[Any])
 
@@ -72,9 +83,18 @@ _GROUPS = entries("""
     keep : array-like or None, default=None
         Features that are always selected, by name or position (groups by name): they have the first ranks, in
         this order, and count in ``n_features_to_select``.
+    cv : int, splitter of scikit-learn's kind or iterable of splits, default=5
+        How samples are split where ``n_features_to_select="auto"``. A number of folds is stratified,
+        shuffled, and on at most 3,000 samples.
+    scoring : str, callable or None, default=None
+        What counts there: a name such as "accuracy", "balanced_accuracy", "roc_auc", "f1", "r2" or "mae", or
+        any scorer of scikit-learn; None takes what suits y.
     group_names_ : ndarray of object of shape (n_groups,)
         The groups in the order of their first columns, which is that of ``scores_`` and ``ranking_``; only
         where ``groups`` was given.
+    number_curve_ : NumberCurve
+        The scores of a linear model against the number of features; only where
+        ``n_features_to_select="auto"``.
 """)
 
 _UNPENALISED = {
@@ -90,16 +110,19 @@ _SEEN = entries("""
 """)
 
 _HALF = entries("""
-    n_features_to_select : int, float or None, default=None
-        How many features: a number, a fraction, or None for half of them.
+    n_features_to_select : int, float, "auto" or None, default=None
+        How many features: a number, a fraction, "auto" for the smallest number that predicts within one
+        standard error of the best (by cross-validation), or None for half of them.
 """)
 
 _LINEAR = {
     **_GROUPS,
     **_UNPENALISED,
     **entries("""
-        n_features_to_select : int, float or None, default=None
-            How many features: a number, a fraction, or None for those whose coefficients are not zero.
+        n_features_to_select : int, float, "auto" or None, default=None
+            How many features: a number, a fraction, "auto" for the smallest number that predicts within one
+            standard error of the best (by cross-validation), or None for those whose coefficients are not
+            zero.
         lambda1 : float, default=0.05
             Weight of sparsity; a relative one is a fraction of the value at which no feature is left.
         lambda_scale : {"relative", "absolute"}, default="relative"
@@ -154,9 +177,10 @@ LINEAR = {**_LINEAR, **_SEEN}
 INFORMED = {
     **_LINEAR,
     **entries("""
-        n_features_to_select : int, float or None, default=None
-            How many features: a number, a fraction, or None for those whose coefficients are not zero
-            (positive, in the paper's formulation).
+        n_features_to_select : int, float, "auto" or None, default=None
+            How many features: a number, a fraction, "auto" for the smallest number that predicts within one
+            standard error of the best (by cross-validation), or None for those whose coefficients are not
+            zero (positive, in the paper's formulation).
         lambda3 : float, default=0.01
             Weight of the information of pairs. A relative one is a fraction of the mean squared length of a
             feature (in the paper's formulation, of its largest admissible value); an absolute one is
@@ -256,6 +280,23 @@ SCORES = {
             Larger is better.
         ranking_ : ndarray of int of shape (n_features,) or (n_groups,)
             1 for the best; ties go to the first.
+    """),
+    **_SUPPORT,
+    **_SEEN,
+}
+
+#: Features that halves of the samples agree on.
+STABILITY = {
+    **_GROUPS,
+    **entries("""
+        n_features_to_select : int, float, "auto" or None, default=None
+            How many features: a number, a fraction, "auto" for the smallest number that predicts within one
+            standard error of the best (by cross-validation), or None for those that reach the threshold.
+            Where the selector has no number of its own, a number is also that of each half.
+        scores_ : ndarray of shape (n_features,) or (n_groups,)
+            The frequencies; zero for constant features.
+        ranking_ : ndarray of int of shape (n_features,) or (n_groups,)
+            1 for the best: by frequency, then by the mean rank in the halves, then by position.
     """),
     **_SUPPORT,
     **_SEEN,

@@ -44,6 +44,8 @@ class FusedLasso(LinearSelector):
     %(target)s
     %(groups)s
     %(keep)s
+    %(cv)s
+    %(scoring)s
     %(fusion)s
     %(grid_shape)s
     %(standardize)s
@@ -86,13 +88,15 @@ class FusedLasso(LinearSelector):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         lambda1: float = 0.05,
         lambda2: float = 0.005,
         lambda_scale: str = "relative",
         target: str = "auto",
         groups: Any = None,
         keep: Any = None,
+        cv: Any = 5,
+        scoring: Any = None,
         fusion: Any = "auto",
         grid_shape: tuple[int, int] | None = None,
         standardize: bool = True,
@@ -110,6 +114,8 @@ class FusedLasso(LinearSelector):
         self.target = target
         self.groups = groups
         self.keep = keep
+        self.cv = cv
+        self.scoring = scoring
         self.fusion = fusion
         self.grid_shape = grid_shape
         self.standardize = standardize

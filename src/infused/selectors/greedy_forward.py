@@ -23,6 +23,7 @@ from infused.selectors.inputs import (
     resolve_coding,
     target_matrix,
 )
+from infused.selectors.tuning import CV, SCORING, chosen_number
 
 __all__ = ["GreedyForward"]
 
@@ -53,6 +54,8 @@ class GreedyForward(BaseSelector):
     %(target)s
     %(groups)s
     %(keep)s
+    %(cv)s
+    %(scoring)s
     %(standardize)s
     %(n_jobs)s
     %(memory_budget)s
@@ -93,6 +96,8 @@ class GreedyForward(BaseSelector):
         "target": [StrOptions({"auto", "onehot", "label", "real"})],
         "groups": GROUPS,
         "keep": KEEP,
+        "cv": CV,
+        "scoring": SCORING,
         "standardize": ["boolean"],
         "n_jobs": [Integral, None],
         "memory_budget": [Real, str, None],
@@ -101,11 +106,13 @@ class GreedyForward(BaseSelector):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         ridge: float = 0.1,
         target: str = "auto",
         groups: Any = None,
         keep: Any = None,
+        cv: Any = 5,
+        scoring: Any = None,
         standardize: bool = True,
         n_jobs: int | None = None,
         memory_budget: int | float | str | None = None,
@@ -115,6 +122,8 @@ class GreedyForward(BaseSelector):
         self.target = target
         self.groups = groups
         self.keep = keep
+        self.cv = cv
+        self.scoring = scoring
         self.standardize = standardize
         self.n_jobs = n_jobs
         self.memory_budget = memory_budget
@@ -125,7 +134,7 @@ class GreedyForward(BaseSelector):
         return tags
 
     @fit_context
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
         """Rank and select the features of X for the target y.
 
         Parameters
@@ -134,6 +143,8 @@ class GreedyForward(BaseSelector):
             Training samples.
         y : array of shape (n_samples,) or (n_samples, n_targets)
             Class labels, real values, several columns of real values, or an indicator matrix of labels.
+        groups : array-like of shape (n_samples,), default=None
+            Samples that belong together, where ``n_features_to_select="auto"`` and ``cv`` asks for them.
 
         Returns
         -------
@@ -143,9 +154,11 @@ class GreedyForward(BaseSelector):
         X, y = with_targets(self, X, y)
         variables = self._variables(X)
         kept = variables.places(self.keep)
-        k = number_or_half(self.n_features_to_select, variables, len(kept))
+        coding = resolve_coding(y, self.target)
+        number = chosen_number(self, X, y, variables, kept, real=coding == "real", samples=groups)
+        k = number_or_half(number, variables, len(kept))
         F = design_matrix(X, self.standardize, memory_budget(self.memory_budget))
-        Y = target_matrix(y, resolve_coding(y, self.target), self.standardize)
+        Y = target_matrix(y, coding, self.standardize)
         total = float((Y * Y).sum()) or 1.0
         with blas_threads(self.n_jobs):
             blocks = None if variables.single else variables.codes

@@ -18,6 +18,8 @@ from infused.information.discrete import MAX_BINS, discretize, joint_codes, targ
 from infused.information.mutual import MutualInformation
 from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, check_one_target, number_or_half
 from infused.selectors.groups import GROUPS, KEEP
+from infused.selectors.inputs import is_real
+from infused.selectors.tuning import CV, SCORING, chosen_number
 
 __all__ = ["InformationFilter"]
 
@@ -39,16 +41,18 @@ class InformationFilter(BaseSelector):
         "target": [StrOptions({"auto", "classes", "real"})],
         "groups": GROUPS,
         "keep": KEEP,
+        "cv": CV,
+        "scoring": SCORING,
         "n_jobs": [Integral, None],
     }
 
-    n_features_to_select: int | float | None
+    n_features_to_select: int | float | str | None
     n_bins: int
     target: Target
     n_jobs: int | None
 
     @fit_context
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
         """Rank and select the features of X for the target y.
 
         Parameters
@@ -57,6 +61,8 @@ class InformationFilter(BaseSelector):
             Training samples.
         y : array of shape (n_samples,)
             Class labels of any kind, or real values.
+        groups : array-like of shape (n_samples,), default=None
+            Samples that belong together, where ``n_features_to_select="auto"`` and ``cv`` asks for them.
 
         Returns
         -------
@@ -67,7 +73,9 @@ class InformationFilter(BaseSelector):
         X, y = validate_data(self, X, y, accept_sparse=["csr", "csc"], ensure_min_samples=2)
         variables = self._variables(X)
         kept = variables.places(self.keep)
-        k = number_or_half(self.n_features_to_select, variables, len(kept))
+        real = is_real(y, self.target)
+        number = chosen_number(self, X, y, variables, kept, real=real, samples=groups)
+        k = number_or_half(number, variables, len(kept))
         y_codes = target_codes(X, y, target=self.target, n_bins=self.n_bins)
         codes = joint_codes(discretize(X, self.n_bins, self.n_jobs), variables.codes)
         with workers(self.n_jobs) as pool:

@@ -45,6 +45,8 @@ class GroupLasso(LinearSelector):
         One label for each column, or a mapping from names to columns (by position, or by name for a data
         frame); None for clusters.
     %(keep)s
+    %(cv)s
+    %(scoring)s
     n_groups : int or None, default=None
         How many clusters to make when no groups are given; None for the root of the number of features.
     lambda_within : float or None, default=None
@@ -98,10 +100,12 @@ class GroupLasso(LinearSelector):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         lambda1: float = 0.05,
         groups: Any = None,
         keep: Any = None,
+        cv: Any = 5,
+        scoring: Any = None,
         n_groups: int | None = None,
         lambda_within: float | None = None,
         lambda_scale: str = "relative",
@@ -118,6 +122,8 @@ class GroupLasso(LinearSelector):
         self.lambda1 = lambda1
         self.groups = groups
         self.keep = keep
+        self.cv = cv
+        self.scoring = scoring
         self.n_groups = n_groups
         self.lambda_within = lambda_within
         self.lambda_scale = lambda_scale

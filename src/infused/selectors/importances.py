@@ -44,6 +44,8 @@ class L1LogisticSelector(ScoreSelector):
     %(target)s
     %(groups)s
     %(keep)s
+    %(cv)s
+    %(scoring)s
     %(random_state)s
     %(n_jobs)s
 
@@ -54,6 +56,7 @@ class L1LogisticSelector(ScoreSelector):
         1 for the best; ties go to the larger F value.
     %(support_)s
     %(group_names_)s
+    %(number_curve_)s
     %(n_features_in_)s
     %(feature_names_in_)s
 
@@ -84,11 +87,13 @@ class L1LogisticSelector(ScoreSelector):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         C: float = 0.1,
         target: str = "auto",
         groups: Any = None,
         keep: Any = None,
+        cv: Any = 5,
+        scoring: Any = None,
         random_state: int | None = 0,
         n_jobs: int | None = None,
     ):
@@ -97,6 +102,8 @@ class L1LogisticSelector(ScoreSelector):
         self.target = target
         self.groups = groups
         self.keep = keep
+        self.cv = cv
+        self.scoring = scoring
         self.random_state = random_state
         self.n_jobs = n_jobs
 

@@ -45,6 +45,8 @@ class InElasticNet(LinearSelector):
     %(target)s
     %(groups)s
     %(keep)s
+    %(cv)s
+    %(scoring)s
     graph : {"kernel", "euclidean"}, default="euclidean"
         The graphs that are compared; see :func:`infused.feature_distributions`.
     %(standardize)s
@@ -89,7 +91,7 @@ class InElasticNet(LinearSelector):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         lambda1: float = 0.05,
         lambda2: float = 0.01,
         lambda3: float = 0.01,
@@ -98,6 +100,8 @@ class InElasticNet(LinearSelector):
         target: str = "auto",
         groups: Any = None,
         keep: Any = None,
+        cv: Any = 5,
+        scoring: Any = None,
         graph: Graph = "euclidean",
         standardize: bool = True,
         ranking: str = "recursive",
@@ -116,6 +120,8 @@ class InElasticNet(LinearSelector):
         self.target = target
         self.groups = groups
         self.keep = keep
+        self.cv = cv
+        self.scoring = scoring
         self.graph = graph
         self.standardize = standardize
         self.ranking = ranking

@@ -43,6 +43,8 @@ class InLasso(LinearSelector):
     %(target)s
     %(groups)s
     %(keep)s
+    %(cv)s
+    %(scoring)s
     n_bins : int, default=5
         Bins of equal frequency, from 2 to 256, for features (and real targets) that are not discrete.
     %(standardize)s
@@ -86,7 +88,7 @@ class InLasso(LinearSelector):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         lambda1: float = 0.05,
         lambda3: float = 0.01,
         lambda_scale: str = "relative",
@@ -94,6 +96,8 @@ class InLasso(LinearSelector):
         target: str = "auto",
         groups: Any = None,
         keep: Any = None,
+        cv: Any = 5,
+        scoring: Any = None,
         n_bins: int = 5,
         standardize: bool = True,
         ranking: str = "recursive",
@@ -111,6 +115,8 @@ class InLasso(LinearSelector):
         self.target = target
         self.groups = groups
         self.keep = keep
+        self.cv = cv
+        self.scoring = scoring
         self.n_bins = n_bins
         self.standardize = standardize
         self.ranking = ranking

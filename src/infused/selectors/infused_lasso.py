@@ -45,6 +45,8 @@ class InFusedLasso(LinearSelector):
     %(target)s
     %(groups)s
     %(keep)s
+    %(cv)s
+    %(scoring)s
     %(fusion)s
     %(grid_shape)s
     graph : {"kernel", "euclidean"}, default="kernel"
@@ -98,7 +100,7 @@ class InFusedLasso(LinearSelector):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         lambda1: float = 0.05,
         lambda2: float = 0.005,
         lambda3: float = 0.01,
@@ -107,6 +109,8 @@ class InFusedLasso(LinearSelector):
         target: str = "auto",
         groups: Any = None,
         keep: Any = None,
+        cv: Any = 5,
+        scoring: Any = None,
         fusion: Any = "auto",
         grid_shape: tuple[int, int] | None = None,
         graph: Graph = "kernel",
@@ -128,6 +132,8 @@ class InFusedLasso(LinearSelector):
         self.target = target
         self.groups = groups
         self.keep = keep
+        self.cv = cv
+        self.scoring = scoring
         self.fusion = fusion
         self.grid_shape = grid_shape
         self.graph = graph

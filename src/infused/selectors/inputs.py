@@ -22,6 +22,7 @@ __all__ = [
     "basis",
     "constant_columns",
     "design_matrix",
+    "is_real",
     "left_over",
     "mean_square",
     "one_target",
@@ -140,6 +141,11 @@ def resolve_coding(y: Any, target: str) -> Coding:
     if target in ("onehot", "label") and numbers:
         raise InputError(f"target={target!r} needs one class label per sample, but y is {kind!r}.")
     return target  # type: ignore[return-value]  # the parameter was checked
+
+
+def is_real(y: Any, target: str) -> bool:
+    """Whether y holds real values, to a selector that takes it as "classes", as "real" or by its type."""
+    return resolve_coding(y, "onehot" if target == "classes" else target) == "real"
 
 
 def target_matrix(y: Array, coding: Coding, standardize: bool) -> Floats:

@@ -31,6 +31,8 @@ class JMI(InformationFilter):
     %(target)s
     %(groups)s
     %(keep)s
+    %(cv)s
+    %(scoring)s
     %(n_jobs)s
 
     Attributes
@@ -61,11 +63,13 @@ class JMI(InformationFilter):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         n_bins: int = 5,
         target: Target = "auto",
         groups: Any = None,
         keep: Any = None,
+        cv: Any = 5,
+        scoring: Any = None,
         n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
@@ -73,6 +77,8 @@ class JMI(InformationFilter):
         self.target = target
         self.groups = groups
         self.keep = keep
+        self.cv = cv
+        self.scoring = scoring
         self.n_jobs = n_jobs
 
     def _pairs(self, information: MutualInformation, s: int) -> Floats:

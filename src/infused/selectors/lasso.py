@@ -32,6 +32,8 @@ class Lasso(LinearSelector):
     %(target)s
     %(groups)s
     %(keep)s
+    %(cv)s
+    %(scoring)s
     %(standardize)s
     %(ranking)s
     %(max_iter)s
@@ -66,12 +68,14 @@ class Lasso(LinearSelector):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         lambda1: float = 0.05,
         lambda_scale: str = "relative",
         target: str = "auto",
         groups: Any = None,
         keep: Any = None,
+        cv: Any = 5,
+        scoring: Any = None,
         standardize: bool = True,
         ranking: str = "recursive",
         max_iter: int = 3000,
@@ -85,6 +89,8 @@ class Lasso(LinearSelector):
         self.target = target
         self.groups = groups
         self.keep = keep
+        self.cv = cv
+        self.scoring = scoring
         self.standardize = standardize
         self.ranking = ranking
         self.max_iter = max_iter

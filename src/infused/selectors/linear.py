@@ -19,10 +19,11 @@ from infused._typing import Array
 from infused.selectors.base import NUMBER_OF_FEATURES, WEIGHT, BaseSelector, how_many, with_targets
 from infused.selectors.groups import GROUPS, KEEP, Groups
 from infused.selectors.information_term import InformationTerm, screened
-from infused.selectors.inputs import TrainingData
+from infused.selectors.inputs import TrainingData, resolve_coding
 from infused.selectors.kept import Adjusted
 from infused.selectors.model import SparseModel
 from infused.selectors.ranking import Lambdas, Ranked, behind, fit_path, path_grid, rank, rank_by_coefficient
+from infused.selectors.tuning import CV, SCORING, chosen_number
 from infused.solvers.result import RegularizationPath
 
 __all__ = ["Composition", "LinearSelector"]
@@ -57,6 +58,8 @@ class LinearSelector(BaseSelector):
         "target": [StrOptions({"auto", "onehot", "label", "real"})],
         "groups": GROUPS,
         "keep": KEEP,
+        "cv": CV,
+        "scoring": SCORING,
         "standardize": ["boolean"],
         "ranking": [StrOptions({"recursive", "coefficient", "path"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -75,7 +78,7 @@ class LinearSelector(BaseSelector):
         return tags
 
     @fit_context
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
         """Rank and select the features of X for the target y.
 
         Parameters
@@ -84,6 +87,8 @@ class LinearSelector(BaseSelector):
             Training samples.
         y : array of shape (n_samples,) or (n_samples, n_targets)
             Class labels, real values, several columns of real values, or an indicator matrix of labels.
+        groups : array-like of shape (n_samples,), default=None
+            Samples that belong together, where ``n_features_to_select="auto"`` and ``cv`` asks for them.
 
         Returns
         -------
@@ -93,7 +98,9 @@ class LinearSelector(BaseSelector):
         X, y = with_targets(self, X, y)
         variables = self._variables(X)
         kept = variables.places(self.keep)
-        k = how_many(self.n_features_to_select, variables, len(kept))
+        real = resolve_coding(y, self.target) == "real"
+        number = chosen_number(self, X, y, variables, kept, real=real, samples=groups)
+        k = how_many(number, variables, len(kept))
         with blas_threads(_threads(self.n_jobs, X)):
             data = self._training_data(X, y, variables)
             composed = self._compose(data)

@@ -36,6 +36,8 @@ class MIFS(InformationFilter):
     %(target)s
     %(groups)s
     %(keep)s
+    %(cv)s
+    %(scoring)s
     %(n_jobs)s
 
     Attributes
@@ -69,12 +71,14 @@ class MIFS(InformationFilter):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         beta: float = 0.5,
         n_bins: int = 5,
         target: Target = "auto",
         groups: Any = None,
         keep: Any = None,
+        cv: Any = 5,
+        scoring: Any = None,
         n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
@@ -83,6 +87,8 @@ class MIFS(InformationFilter):
         self.target = target
         self.groups = groups
         self.keep = keep
+        self.cv = cv
+        self.scoring = scoring
         self.n_jobs = n_jobs
 
     def _criterion(self, relevance: Floats, joined: Floats, n_taken: int) -> Floats:

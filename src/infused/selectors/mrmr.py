@@ -39,6 +39,8 @@ class MRMR(InformationFilter):
     %(target)s
     %(groups)s
     %(keep)s
+    %(cv)s
+    %(scoring)s
     %(n_jobs)s
 
     Attributes
@@ -74,12 +76,14 @@ class MRMR(InformationFilter):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         scheme: str = "difference",
         n_bins: int = 5,
         target: Target = "auto",
         groups: Any = None,
         keep: Any = None,
+        cv: Any = 5,
+        scoring: Any = None,
         n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
@@ -88,6 +92,8 @@ class MRMR(InformationFilter):
         self.target = target
         self.groups = groups
         self.keep = keep
+        self.cv = cv
+        self.scoring = scoring
         self.n_jobs = n_jobs
 
     def _criterion(self, relevance: Floats, joined: Floats, n_taken: int) -> Floats:

@@ -31,8 +31,9 @@ from infused.selectors.base import (
 from infused.selectors.docs import SCORES, documented
 from infused.selectors.f_test import f_values
 from infused.selectors.groups import GROUPS, KEEP, Groups, by_variable
-from infused.selectors.inputs import constant_columns, resolve_coding
+from infused.selectors.inputs import constant_columns, is_real
 from infused.selectors.neighbours import joint_information_by_neighbours
+from infused.selectors.tuning import CV, SCORING, chosen_number
 
 __all__ = [
     "AnovaSelector",
@@ -42,7 +43,6 @@ __all__ = [
 ]
 
 FEWEST_OF_A_CODE = 5  # samples, on average
-KINDS = {"auto": "auto", "classes": "onehot", "real": "real"}
 SEED = [Interval(Integral, 0, None, closed="left"), None]
 
 
@@ -64,6 +64,8 @@ class ScoreSelector(BaseSelector):
         "target": [StrOptions({"auto", "classes", "real"})],
         "groups": GROUPS,
         "keep": KEEP,
+        "cv": CV,
+        "scoring": SCORING,
         "random_state": SEED,
         "n_jobs": [Integral, None],
     }
@@ -71,10 +73,12 @@ class ScoreSelector(BaseSelector):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         target: str = "auto",
         groups: Any = None,
         keep: Any = None,
+        cv: Any = 5,
+        scoring: Any = None,
         random_state: int | None = 0,
         n_jobs: int | None = None,
     ):
@@ -82,11 +86,13 @@ class ScoreSelector(BaseSelector):
         self.target = target
         self.groups = groups
         self.keep = keep
+        self.cv = cv
+        self.scoring = scoring
         self.random_state = random_state
         self.n_jobs = n_jobs
 
     @fit_context
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
         """Score, rank and select the features of X for the target y.
 
         Parameters
@@ -95,6 +101,8 @@ class ScoreSelector(BaseSelector):
             Training samples.
         y : array of shape (n_samples,)
             Class labels or real values.
+        groups : array-like of shape (n_samples,), default=None
+            Samples that belong together, where ``n_features_to_select="auto"`` and ``cv`` asks for them.
 
         Returns
         -------
@@ -107,8 +115,9 @@ class ScoreSelector(BaseSelector):
         )
         variables = self._variables(X)
         kept = variables.places(self.keep)
-        k = number_or_half(self.n_features_to_select, variables, len(kept))
-        real = resolve_coding(y, KINDS[self.target]) == "real"
+        real = is_real(y, self.target)
+        number = chosen_number(self, X, y, variables, kept, real=real, samples=groups)
+        k = number_or_half(number, variables, len(kept))
         scores, tie_breaks = self._score(X, y, real, variables), self._tie_breaks(X, y, variables)
         constant = variables.all_of(constant_columns(X))
         scores[constant], tie_breaks[constant] = 0.0, -np.inf
@@ -250,10 +259,12 @@ class MutualInformationSelector(ScoreSelector):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         target: str = "auto",
         groups: Any = None,
         keep: Any = None,
+        cv: Any = 5,
+        scoring: Any = None,
         random_state: int | None = 0,
         n_jobs: int | None = None,
         estimator: str = "binned",
@@ -264,6 +275,8 @@ class MutualInformationSelector(ScoreSelector):
             target=target,
             groups=groups,
             keep=keep,
+            cv=cv,
+            scoring=scoring,
             random_state=random_state,
             n_jobs=n_jobs,
         )

@@ -40,6 +40,8 @@ class ULasso(LinearSelector):
     %(target)s
     %(groups)s
     %(keep)s
+    %(cv)s
+    %(scoring)s
     %(standardize)s
     %(ranking)s
     %(max_iter)s
@@ -77,13 +79,15 @@ class ULasso(LinearSelector):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | str | None = None,
         lambda1: float = 0.05,
         lambda2: float = 0.01,
         lambda_scale: str = "relative",
         target: str = "auto",
         groups: Any = None,
         keep: Any = None,
+        cv: Any = 5,
+        scoring: Any = None,
         standardize: bool = True,
         ranking: str = "recursive",
         max_iter: int = 3000,
@@ -98,6 +102,8 @@ class ULasso(LinearSelector):
         self.target = target
         self.groups = groups
         self.keep = keep
+        self.cv = cv
+        self.scoring = scoring
         self.standardize = standardize
         self.ranking = ranking
         self.max_iter = max_iter

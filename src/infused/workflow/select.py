@@ -8,12 +8,9 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from infused._runtime.messages import check_choice
 from infused._runtime.progress import timed
-from infused.bench.scoring import Scoring, check_scoring, default_scoring, scoring_for
-from infused.bench.tuning import FAST, TRANSFORMS, choose_number, choose_transform, transformed
+from infused.bench.tuning import TRANSFORMS, choose_number, choose_transform, transformed
 from infused.data import Dataset, load
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError, Setting
@@ -22,6 +19,8 @@ from infused.record.schema import NumberCurve, Request
 from infused.record.summary import summarize
 from infused.selectors.method import APART, Method, defaults_of, plain, prepared, with_groups
 from infused.selectors.registry import selector_info
+from infused.selectors.scoring import default_scoring
+from infused.selectors.tuning import checked_scoring
 from infused.workflow.candidates import candidates
 from infused.workflow.selection import Selection
 
@@ -270,15 +269,6 @@ class _Chosen:
     number: NumberCurve | None = None
 
 
-def _scoring(dataset: Dataset, request: Request) -> Scoring:
-    """What counts where something is chosen."""
-    kind, name = dataset.kind, request.scoring
-    if name is not None:
-        n_classes = len(np.unique(dataset.y)) if kind == "classes" else 0
-        check_scoring(name, kind, n_classes, FAST[kind], type(FAST[kind].model(0, {})).__name__)
-    return scoring_for(name, dataset.y, kind)
-
-
 def _choose(
     dataset: Dataset,
     request: Request,
@@ -288,7 +278,7 @@ def _choose(
     transform, k, reasons = request.transform, request.k, []
     if transform != "auto" and not isinstance(k, str):
         return _Chosen(transform, k, ())
-    scoring = _scoring(dataset, request)
+    scoring = checked_scoring(request.scoring, dataset.y, dataset.kind)
     if request.scoring is None:
         reasons += [why] if (why := default_scoring(dataset.y, dataset.kind)[1]) else []
     if transform == "auto":
@@ -346,10 +336,12 @@ def _complete(method: Method, selector: Any) -> Method:
     """The method with all its parameters, so that a rerun does not hang on defaults that may change.
 
     The number of threads is left out: it belongs to the machine, and does not change the result. So are
-    groups that follow from the data.
+    groups that follow from the data, and how a number is chosen that was given.
     """
     every = selector.get_params(deep=False)
-    left_out = {*APART, "groups"} if "groups" not in method.parameters else APART
+    left_out = {*APART, *(() if "groups" in method.parameters else ("groups",))}
+    if every.get("n_features_to_select") != "auto":
+        left_out |= {"cv", "scoring"}  # which then have no meaning
     return Method(method.id, {name: value for name, value in every.items() if name not in left_out})
 
 

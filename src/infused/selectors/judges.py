@@ -109,7 +109,7 @@ JUDGES: dict[TargetKind, dict[str, Judge]] = {
         # libsvm, one against one. LinearSVC, one against the rest, is less accurate with many classes.
         # A precomputed Gram matrix was measured: for 8,000 samples it takes up to three times as long, for
         # 100 to 2,000 it saves at most a few milliseconds of a fit.
-        "svm": Judge("infused.bench.models:LinearSVM", {}, "C", PENALTIES),
+        "svm": Judge("infused.selectors.judges:LinearSVM", {}, "C", PENALTIES),
         "logistic": Judge("sklearn.linear_model:LogisticRegression", {"max_iter": 1000}, "C", PENALTIES),
         "knn": Judge("sklearn.neighbors:KNeighborsClassifier", {}, "n_neighbors", NEIGHBOURS),
         "random-forest": Judge("sklearn.ensemble:RandomForestClassifier"),

@@ -10,8 +10,8 @@ import numpy as np
 
 from infused._runtime.messages import check_choice, quoted, reason
 from infused._typing import Array, Floats, TargetKind
-from infused.bench.models import Judge
 from infused.exceptions import InputError, Setting
+from infused.selectors.judges import Judge
 
 __all__ = ["PLAIN", "SCORINGS", "Scoring", "check_scoring", "default_scoring", "scores_of", "scoring_for"]
 
@@ -43,6 +43,8 @@ class Scoring:
     name: str
     positive: Any = None
     """The rarer of two classes."""
+    scorer: Callable[..., Any] | None = None
+    """One of scikit-learn's kind, where it was given as such."""
 
     @property
     def balanced(self) -> bool:
@@ -51,6 +53,8 @@ class Scoring:
 
     def of(self, model: Any, X: Floats, y: Array) -> float:
         """The score."""
+        if self.scorer is not None:
+            return float(self.scorer(model, X, y))
         if self.name in ("roc_auc", "average_precision"):
             return _one_against_rest(model, X, y, self)
         plain = _plain_scores(model, X, y)
@@ -82,8 +86,11 @@ def default_scoring(y: Array, kind: TargetKind) -> tuple[str, str]:
     )
 
 
-def scoring_for(name: str | None, y: Array, kind: TargetKind) -> Scoring:
-    """The score that was asked for, or else that suits the data."""
+def scoring_for(name: Any, y: Array, kind: TargetKind) -> Scoring:
+    """The score that was asked for, by name or as a scorer, or else that suits the data."""
+    if callable(name):
+        called = getattr(name, "_score_func", name)  # of what make_scorer made
+        return Scoring(getattr(called, "__name__", type(name).__name__), scorer=name)
     name = default_scoring(y, kind)[0] if name is None else name
     if kind == "real":
         return Scoring(name)
