@@ -11,6 +11,8 @@ import pytest
 import scipy.io
 from hypothesis import settings
 
+from infused._runtime.started import local_cluster
+
 settings.register_profile("infused", max_examples=60, deadline=None, derandomize=True)
 settings.load_profile("infused")
 
@@ -22,6 +24,14 @@ def interrupts():
     """Let Ctrl-C interrupt, also where the tests run in the background of a shell, which ignores it."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def client():
+    """A Dask client of two worker processes on this machine; skips where Dask is not installed."""
+    distributed = pytest.importorskip("distributed")
+    with local_cluster(2) as local, distributed.Client(local, set_as_default=False) as found:
+        yield found
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@ from . import data as data
 from . import exceptions as exceptions
 from . import report as report
 from ._runtime.bar import progress as progress
+from ._runtime.cluster import cluster as cluster
 from .graphs import FeatureGraph as FeatureGraph
 from .graphs import feature_distributions as feature_distributions
 from .graphs import target_distributions as target_distributions

@@ -1,1 +1,1 @@
-"""What every computation shares: threads, the memory budget, progress, files, messages, extras."""
+"""What every computation shares: threads, memory, the cluster, progress, files, messages, extras."""

@@ -12,6 +12,8 @@ __all__ = ["extra"]
 #: Which extra of infused brings which package.
 EXTRAS = {
     "anndata": "h5ad",
+    "dask": "dask",
+    "distributed": "dask",
     "filelock": "files",
     "jinja2": "report",
     "matplotlib": "plots",
@@ -20,6 +22,7 @@ EXTRAS = {
     "pyarrow": "files",
     "rich": "cli",
     "typer": "cli",
+    "zarr": "dask",
 }
 
 

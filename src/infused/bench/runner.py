@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING
 
+from infused._runtime.cluster import Cluster, current_cluster
 from infused.bench.plan import REFERENCES, Cell, Experiment
 from infused.bench.store import Store, StoreError
 from infused.bench.workers import Finished, Limits, evaluate_all, evaluate_here
@@ -97,8 +98,9 @@ def run_experiment(
 ) -> Outcome:
     """Compute the cells of an experiment that the store does not have, and keep each as it is finished.
 
-    Other processes may fill the same store at the same time. One job without limits runs in this process.
-    Otherwise workers are processes of their own, which import the main module afresh: in a script, call this
+    Other processes may fill the same store at the same time. Inside :func:`infused.cluster` the workers of
+    that cluster compute, one cell each at a time. Otherwise one job without limits runs in this process, or
+    workers are processes of their own, which import the main module afresh: in a script, call this
     below ``if __name__ == "__main__"``.
 
     Parameters
@@ -108,7 +110,7 @@ def run_experiment(
     store : Store
         Where results are kept.
     jobs : int, default=1
-        Workers; -1 for every core. The results do not depend on it.
+        Workers; -1 for every core. The results do not depend on it. Without meaning on a cluster.
     timeout : float, default=None
         Most seconds for one cell.
     memory : int, default=None
@@ -154,11 +156,18 @@ def run_experiment(
     cells = experiment.cells()
     status = dict(zip(rows["cell"], rows["status"], strict=True))
     todo = [cell for cell in cells if cell.key not in status or (retry and status[cell.key] != "ok")]
-    clock = Clock(rows, todo, min(effective_n_jobs(jobs), max(1, len(todo))))
+    cluster, limits = current_cluster(), Limits(timeout, memory)
+    _check_limits(cluster, limits)
+    n_workers = effective_n_jobs(jobs) if cluster is None else len(cluster.addresses())
+    clock = Clock(rows, todo, min(n_workers, max(1, len(todo))))
     waiting = Waiting(todo, store, clock, retry)
     problems = {problem.name: problem for problem in experiment.problems}
-    computed, limits = 0, Limits(timeout, memory)
-    if effective_n_jobs(jobs) == 1 and limits == Limits():
+    computed = 0
+    if cluster is not None:
+        from infused.bench.remote import evaluate_on
+
+        finishing = evaluate_on(cluster, waiting.take, problems, store)
+    elif n_workers == 1 and limits == Limits():
         finishing = evaluate_here(waiting.take, problems, store)
     else:
         finishing = evaluate_all(waiting.take, problems, store, clock.n_workers, limits)
@@ -175,6 +184,13 @@ def run_experiment(
         status = dict(zip(rows["cell"], rows["status"], strict=True))
     failed = sum(status[cell.key] != "ok" for cell in cells)
     return Outcome(computed, len(cells) - computed, failed)
+
+
+def _check_limits(cluster: Cluster | None, limits: Limits) -> None:
+    """Refuse what a cluster cannot do: its workers are not ours to stop."""
+    for name, limit in (("timeout", limits.seconds), ("memory", limits.memory)):
+        if cluster is not None and limit is not None:
+            raise InputError(Setting(name, limit), " has no meaning on a cluster: its workers have their own")
 
 
 class Clock:

@@ -246,12 +246,39 @@ class Store:
         object
             The value.
         """
-        path = self.folder / "shared" / f"{content_key(key)}.json"
+        name = content_key(key)
         with suppress(FileNotFoundError):
-            return json.loads(path.read_text(encoding="utf-8"))
+            return json.loads(self._shared(name).read_text(encoding="utf-8"))
         value = compute()
-        write_whole(path, json.dumps(value).encode())
+        self.keep(name, value)
         return value
+
+    def keep(self, name: str, value: Any) -> None:
+        """Keep what several cells share, where it is not kept already.
+
+        Parameters
+        ----------
+        name : str
+            The hash of all that the value depends on.
+        value : object
+            What JSON can hold.
+        """
+        if not self._shared(name).exists():
+            write_whole(self._shared(name), json.dumps(value).encode())
+
+    def remembered(self) -> dict[str, Any]:
+        """All that cells share, by name.
+
+        Returns
+        -------
+        dict
+            The values.
+        """
+        paths = (self.folder / "shared").glob("[!.]*.json")
+        return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in paths}
+
+    def _shared(self, name: str) -> Path:
+        return self.folder / "shared" / f"{name}.json"
 
     def _cell(self, key: str) -> Path:
         return self.folder / "cells" / f"{key}.parquet"

@@ -19,13 +19,14 @@ from multiprocessing import get_context, parent_process
 from time import monotonic
 from typing import Any
 
+from infused._runtime.interrupts import sheltered_from_interrupts
 from infused._runtime.memory import format_bytes
 from infused._runtime.progress import reporting
 from infused.bench.plan import Cell, Problem
 from infused.bench.store import Row, Status, Store, failed_rows
 from infused.exceptions import InputError
 
-__all__ = ["Finished", "Limits", "evaluate_all", "evaluate_here"]
+__all__ = ["Finished", "Limits", "Take", "evaluate_all", "evaluate_here", "whatever_happens"]
 
 #: Gives the next cell for a worker that is free, told which one it had before; None is the end.
 Take = Callable[[Cell | None], Cell | None]
@@ -128,7 +129,7 @@ class Worker:
         context = get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self._process = context.Process(target=work, args=(theirs, self._store.folder), daemon=True)
-        with _single_threaded(), _sheltered_from_interrupts():
+        with _single_threaded(), sheltered_from_interrupts():
             self._process.start()
         theirs.close()
 
@@ -185,7 +186,7 @@ def evaluate_here(take: Take, problems: dict[str, Problem], store: Store) -> Gen
     with sharing():
         while (cell := take(cell)) is not None:
             began = monotonic()
-            rows = _whatever_happens(rows_of, cell, problems[cell.dataset])
+            rows = whatever_happens(rows_of, cell, problems[cell.dataset])
             yield Finished(cell, rows, monotonic() - began)
 
 
@@ -234,10 +235,10 @@ def work(pipe: Any, folder: Any) -> None:
             cell, new = pipe.recv()
             problem = problem if new is None else new
             pipe.send(RECEIVED)
-            pipe.send(_whatever_happens(rows_of, cell, problem))
+            pipe.send(whatever_happens(rows_of, cell, problem))
 
 
-def _whatever_happens(
+def whatever_happens(
     rows_of: Callable[[Cell, Problem], list[Row]], cell: Cell, problem: Problem
 ) -> list[Row]:
     """The rows of a cell; what goes wrong is its reason."""
@@ -285,16 +286,3 @@ def _single_threaded() -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
-
-
-@contextmanager
-def _sheltered_from_interrupts() -> Iterator[None]:
-    """Ctrl-C reaches every process of a terminal; what is started inside leaves it to its parent."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

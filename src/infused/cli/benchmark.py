@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
+from infused._runtime.started import on_cluster
 from infused.cli import options as o
 from infused.cli import terminal
 from infused.cli.errors import OUR_FAULT
@@ -92,6 +93,8 @@ def benchmark(
     retry: Annotated[
         bool, typer.Option("--retry", help="Compute again what failed in an earlier run.")
     ] = False,
+    scheduler: o.Scheduler = None,
+    workers: o.Workers = None,
     quiet: o.Quiet = False,
 ) -> None:
     """Compare methods by repeated cross-validation.
@@ -123,7 +126,7 @@ def benchmark(
         scoring=scoring,
         references=True,
     )
-    with Watch(quiet) as watch:
+    with on_cluster(scheduler, workers), Watch(quiet) as watch:
         watch.notes(_reasons(experiment))
         outcome = run_experiment(
             experiment, place, jobs=jobs, timeout=timeout, memory=limit, retry=retry, report=watch.cell

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
+from infused._runtime.started import on_cluster
 from infused.cli import options as o
 from infused.cli import terminal
 from infused.cli.errors import OUR_FAULT
@@ -55,6 +56,8 @@ def compare(
     seed: o.Seed = 0,
     jobs: o.Processes = -1,
     timeout: o.Timeout = None,
+    scheduler: o.Scheduler = None,
+    workers: o.Workers = None,
     output: o.Output = None,
     report: o.Report = True,
     json: o.Json = False,
@@ -73,7 +76,7 @@ def compare(
 
     if output is None and not json:
         output = Path(f"infused-compare-{find_source(data).name}")
-    with Watch(quiet or json) as watch:
+    with on_cluster(scheduler, workers), Watch(quiet or json) as watch:
         found = workflow.compare(
             data,
             methods=o.parse_names("--methods", methods),

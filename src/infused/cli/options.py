@@ -25,10 +25,12 @@ __all__ = [
     "Quiet",
     "RecordFile",
     "Report",
+    "Scheduler",
     "Scoring",
     "Seed",
     "Target",
     "Timeout",
+    "Workers",
     "examples",
     "given_options",
     "paragraphs",
@@ -44,6 +46,7 @@ __all__ = [
 
 READING = "Reading the data"
 RESULTS = "Results"
+CLUSTER = "Cluster"
 
 
 def _reading(*names: str, help: str, **more: Any) -> Any:
@@ -87,6 +90,24 @@ Processes: TypeAlias = Annotated[
 ]
 Timeout: TypeAlias = Annotated[
     float | None, typer.Option("--timeout", metavar="SECONDS", help="Most for one method on one fold.")
+]
+Scheduler: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Run on the Dask cluster whose scheduler is there, like tcp://node1:8786.",
+        rich_help_panel=CLUSTER,
+    ),
+]
+Workers: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        metavar="N",
+        help="Run on a Dask cluster of N processes, which is started for this command.",
+        rich_help_panel=CLUSTER,
+    ),
 ]
 ProtocolOption: TypeAlias = Annotated[
     str,
@@ -296,6 +317,7 @@ OPTIONS = (
     *("encoding", "task", "grid", "transform", "seed", "method", "methods", "lambda1", "lambda2", "lambda3"),
     *("formulation", "fusion", "force", "data", "output", "neighbours", "folds", "repeats", "protocol"),
     *("classifier", "scoring", "timeout", "memory", "retry", "store", "datasets", "dataset", "format"),
+    *("scheduler", "workers"),
 )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
+from infused._runtime.started import on_cluster
 from infused.cli import options as o
 from infused.cli import terminal
 from infused.cli.terminal import Watch
@@ -79,6 +80,8 @@ def select(
         list[str] | None,
         _model("--set", metavar="NAME=VALUE", help="Another parameter of the method (repeatable)."),
     ] = None,
+    scheduler: o.Scheduler = None,
+    workers: o.Workers = None,
     output: o.Output = None,
     report: o.Report = True,
     reduced: Annotated[
@@ -115,7 +118,7 @@ def select(
     }
     chosen = Method.parse(method)
     parameters = {**chosen.parameters, **o.given_options(own), **_settings(settings or [])}
-    with Watch(quiet=quiet or json) as watch:
+    with on_cluster(scheduler, workers), Watch(quiet=quiet or json) as watch:
         selection = workflow.select(
             data,
             k=o.parse_number(features),

@@ -53,9 +53,9 @@ _current: ContextVar[Shared | None] = ContextVar("infused.sharing", default=None
 
 
 @contextmanager
-def sharing() -> Iterator[Shared]:
-    """Keep what is computed inside for the next who needs it."""
-    kept = Shared()
+def sharing(kept: Shared | None = None) -> Iterator[Shared]:
+    """Keep what is computed inside for the next who needs it; with what is kept already, if given."""
+    kept = Shared() if kept is None else kept
     token = _current.set(kept)
     try:
         yield kept

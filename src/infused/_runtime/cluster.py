@@ -1,0 +1,281 @@
+"""Work on a Dask cluster: what is held there, the tasks that run, and nothing left behind.
+
+Dask forgets scattered data when the worker that has them is lost (distributed 3149), and cancels whatever
+depends on them. So everything that is put on a cluster here is :class:`Held`: it knows how to be put there
+again, and a task whose inputs were lost is run again on new ones. Data go between this process and the
+workers directly: through the scheduler pass names and figures alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from itertools import count, islice
+from typing import Any
+from weakref import WeakSet
+
+from infused._runtime.extras import extra
+from infused.exceptions import InfusedError, InputError
+
+__all__ = ["Cluster", "ClusterError", "Done", "Held", "Running", "cluster", "current_cluster"]
+
+GONE = ("cancelled", "lost")
+AHEAD = 2  # tasks for each thread of the cluster that wait behind the one that runs
+MOST_LOSSES = 20  # of the inputs of one task, before we give up
+PATIENCE = "120s"  # for the first worker
+
+_current: ContextVar[Cluster | None] = ContextVar("infused_cluster", default=None)
+
+
+class ClusterError(InfusedError):
+    """A cluster could not finish a task."""
+
+
+class Held:
+    """Something on the cluster, and how to put it there again when it was lost."""
+
+    def __init__(self, make: Callable[[], Any]):
+        self._make = make
+        self._future: Any = None
+
+    def future(self) -> Any:
+        """Where it is, or will be."""
+        if self._future is None or self._future.status in GONE:
+            self._future = self._make()
+        return self._future
+
+    def release(self) -> None:
+        """Let the cluster forget it, until it is asked for again."""
+        self._future = None
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a task ended."""
+
+    _value: Any
+    error: BaseException | None = None
+
+    def value(self) -> Any:
+        """What it returned; or what it raised, is raised."""
+        if self.error is not None:
+            raise self.error
+        return self._value
+
+
+class Cluster:
+    """The workers of a Dask client."""
+
+    def __init__(self, client: Any):
+        self.client = client
+        self._turn = count()
+        self._held: WeakSet[Held] = WeakSet()
+
+    def addresses(self) -> list[str]:
+        """The workers that are there; waits for the first."""
+        if not (found := self.client.nthreads()):
+            self.client.wait_for_workers(1, timeout=PATIENCE)
+            found = self.client.nthreads()
+        return sorted(found)
+
+    def n_threads(self) -> int:
+        """Tasks that can run at once."""
+        return max(1, int(sum(self.client.nthreads().values())))
+
+    def put(self, value: Any) -> Held:
+        """Send something to one worker, to each in turn; others fetch it when they need it."""
+
+        def scatter() -> Any:
+            addresses = self.addresses()
+            chosen = addresses[next(self._turn) % len(addresses)]
+            # A list, because the entries of collections are sent one by one.
+            return self.client.scatter([value], workers=[chosen], direct=True, hash=False)[0]
+
+        return self._remembered(Held(scatter))
+
+    def defer(self, function: Callable[..., Any], *arguments: Any) -> Held:
+        """A result that stays on the workers, computed when a task first needs it."""
+        return self._remembered(Held(lambda: self.submit(function, *arguments)))
+
+    def collection(self, make: Callable[[], Any]) -> Held:
+        """A Dask collection, such as a block of an array, computed when a task first needs it."""
+        return self._remembered(Held(lambda: self.client.compute(make())))
+
+    def submit(self, function: Callable[..., Any], *arguments: Any, worker: str | None = None) -> Any:
+        """A future; on the worker that is named, if it is still there when its turn comes."""
+        given = [one.future() if isinstance(one, Held) else one for one in arguments]
+        where = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
+        return self.client.submit(_run, function, *given, pure=False, **where)
+
+    def finished(
+        self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]
+    ) -> Generator[tuple[int, Any]]:
+        """``function(*task)`` of every task with its place, as they are finished; few wait at a time.
+
+        What is held here among the arguments is there in the task. Leaving early leaves no task behind.
+        """
+        todo = enumerate(tasks)
+        with closing(Running(self)) as running:
+            for place, task in islice(todo, (1 + AHEAD) * self.n_threads()):
+                running.add(place, function, *task)
+            for place, done in running:
+                for following, task in islice(todo, 1):
+                    running.add(following, function, *task)
+                yield place, done.value()
+
+    def in_order(self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]) -> Generator[Any]:
+        """The same in the order of the tasks."""
+        early: dict[int, Any] = {}
+        turn = count()
+        due = next(turn)
+        with closing(self.finished(function, tasks)) as stream:
+            for place, value in stream:
+                early[place] = value
+                while due in early:
+                    yield early.pop(due)
+                    due = next(turn)
+
+    def release(self) -> None:
+        """Let the cluster forget all that was put on it."""
+        for held in self._held:
+            held.release()
+
+    def _remembered(self, held: Held) -> Held:
+        self._held.add(held)
+        return held
+
+
+class Running:
+    """Tasks that run on a cluster: what is added comes back when it is done, whichever comes first."""
+
+    def __init__(self, cluster: Cluster):
+        self._cluster = cluster
+        self._done = extra("distributed").as_completed(loop=cluster.client.loop)
+        self._tasks: dict[str, tuple[Any, _Task]] = {}
+
+    def add(
+        self, label: Any, function: Callable[..., Any], *arguments: Any, worker: str | None = None
+    ) -> None:
+        """Let a task run; ``label`` comes back with its end."""
+        self._submit(_Task(label, function, arguments, worker))
+
+    def __iter__(self) -> Iterator[tuple[Any, Done]]:
+        while self._tasks:
+            future = next(self._done)
+            future, task = self._tasks.pop(future.key)
+            done = self._outcome(future)
+            future.release()
+            if done is not None:
+                yield task.label, done
+            elif task.losses < MOST_LOSSES:
+                self._submit(_Task(task.label, task.function, task.arguments, None, task.losses + 1))
+            else:
+                raise ClusterError(
+                    f"workers that held its data were lost {MOST_LOSSES} times during one task"
+                )
+
+    def close(self) -> None:
+        """Stop what waits; what runs ends by itself, and nobody keeps its result."""
+        if self._tasks:
+            self._cluster.client.cancel([future for future, _ in self._tasks.values()], force=True)
+            self._tasks = {}
+
+    def _submit(self, task: _Task) -> None:
+        future = self._cluster.submit(task.function, *task.arguments, worker=task.worker)
+        self._tasks[future.key] = future, task
+        self._done.add(future)
+
+    def _outcome(self, future: Any) -> Done | None:
+        """The end of a task; None where its inputs or its result were lost."""
+        from concurrent.futures import CancelledError
+
+        if future.status in GONE:
+            return None
+        if future.status == "error":
+            return Done(None, _told(future.exception()))
+        try:
+            return Done(self._cluster.client.gather([future], direct=True)[0])
+        except CancelledError:
+            return None
+
+
+@dataclass(frozen=True)
+class _Task:
+    label: Any
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    worker: str | None
+    losses: int = 0
+
+
+def _run(function: Callable[..., Any], *arguments: Any) -> Any:
+    """On a worker: its processors are shared by the tasks, so each has one thread for linear algebra."""
+    import scipy.linalg  # noqa: F401 - with it comes the last of the libraries whose threads are limited
+
+    from infused._runtime.threads import one_blas_thread
+
+    with one_blas_thread():
+        return function(*arguments)
+
+
+def _told(error: BaseException) -> BaseException:
+    """What a task raised; of a task that cost several workers their lives, what to do."""
+    if type(error).__name__ != "KilledWorker":
+        return error
+    return ClusterError(
+        "several workers died of one task, as they do when memory runs out: give them more memory, or take "
+        "smaller chunks"
+    )
+
+
+@contextmanager
+def cluster(client: Any) -> Iterator[None]:
+    """Run what is called inside on a Dask cluster, with the same answers.
+
+    The cells of :func:`infused.compare` and of benchmarks, the half-samples of a stability selection, the
+    folds of an automatic choice and the tiles of U become tasks of its workers. Data that are arrays of Dask,
+    chunked by features, are read where the workers are, and never pass through this process or through the
+    scheduler.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        Connected to the cluster. It must be able to reach the workers, which must have infused installed.
+
+    Yields
+    ------
+    None
+        Calls inside the block use the cluster.
+
+    See Also
+    --------
+    structural_information : U, by tiles.
+    compare : Many fits.
+
+    Examples
+    --------
+    >>> import infused
+    >>> from distributed import Client, LocalCluster
+    >>> local = LocalCluster(n_workers=1, processes=False, dashboard_address="127.0.0.1:0")
+    >>> with local, Client(local) as client, infused.cluster(client):
+    ...     found = infused.compare("wine", methods=["anova"], k=[2, 4], folds=3)
+    >>> found.table["method"].tolist()
+    ['anova', 'random', 'all features', 'majority class']
+    """
+    Client = extra("distributed").Client
+    if not isinstance(client, Client) or client.asynchronous:
+        raise InputError(f"cluster() takes a distributed.Client that is not asynchronous, got {client!r}")
+    place = Cluster(client)
+    token = _current.set(place)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+        place.release()
+
+
+def current_cluster() -> Cluster | None:
+    """The cluster of the block that this runs in, if there is one."""
+    return _current.get()
