@@ -23,6 +23,7 @@ from .selectors import GroupLasso as GroupLasso
 from .selectors import InElasticNet as InElasticNet
 from .selectors import InFusedLasso as InFusedLasso
 from .selectors import InLasso as InLasso
+from .selectors import KnockoffSelector as KnockoffSelector
 from .selectors import Lasso as Lasso
 from .selectors import RandomSelector as RandomSelector
 from .selectors import RedundancyFilter as RedundancyFilter

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from sklearn import datasets
 
-from infused import available_selectors, make_selector
+from infused import available_selectors
 from infused.selectors.registry import selector_info
+from tests.selectors.family import make_selector
 
 FILE = Path(__file__).parent / "golden.json"
 K = 6

@@ -8,12 +8,13 @@ import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
 from sklearn.feature_selection import f_classif, f_regression, mutual_info_classif, mutual_info_regression
 
-from infused import GreedyForward, GroupLasso, InFusedLasso, Lasso, available_selectors, make_selector
+from infused import GreedyForward, GroupLasso, InFusedLasso, Lasso, available_selectors
 from infused.exceptions import ScreeningWarning
 from infused.information.discrete import discretize, joint_codes
 from infused.selectors.f_test import FTest
 from infused.selectors.groups import Groups
 from infused.selectors.neighbours import joint_information_by_neighbours
+from tests.selectors.family import make_selector
 
 IDS = available_selectors()
 WINE = load_wine(return_X_y=True)

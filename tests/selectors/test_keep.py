@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 
-from infused import GreedyForward, InFusedLasso, Lasso, available_selectors, make_selector
+from infused import GreedyForward, InFusedLasso, Lasso, available_selectors
 from infused.selectors.f_test import FTest
+from tests.selectors.family import make_selector
 
 IDS = available_selectors()
 LINEAR = [id for id in IDS if "lasso" in id or id in ("in-elastic-net", "greedy-forward")]

@@ -8,6 +8,7 @@ from .in_lasso import InLasso as InLasso
 from .infused_lasso import InFusedLasso as InFusedLasso
 from .jmi import JMI as JMI
 from .jmim import JMIM as JMIM
+from .knockoffs import KnockoffSelector as KnockoffSelector
 from .lasso import Lasso as Lasso
 from .mifs import MIFS as MIFS
 from .mrmr import MRMR as MRMR

@@ -17,6 +17,7 @@ __all__ = [
     "FORWARD",
     "FUSION",
     "INFORMED",
+    "KNOCKOFFS",
     "LINEAR",
     "SCORES",
     "STABILITY",
@@ -309,5 +310,39 @@ FORWARD = {
     **_UNPENALISED,
     **{name: LINEAR[name] for name in ("target", "standardize", "n_jobs", "memory_budget")},
     **_SUPPORT,
+    **_SEEN,
+}
+
+#: The knockoff filter.
+KNOCKOFFS = {
+    **{name: entry for name, entry in _GROUPS.items() if name in ("groups", "group_names_")},
+    "keep": _GROUPS["keep"] + "\n    The others are tested given them; they count in no rate.",
+    **{name: LINEAR[name] for name in ("target", "memory_budget")},
+    **entries("""
+        n_jobs : int or None, default=None
+            Threads, each for a draw; None for one, -1 for every core. The result does not depend on it.
+        scores_ : ndarray of shape (n_features,) or (n_groups,)
+            Larger is better: the mean of W over the draws, as a share of the largest, and two more for what
+            the rate allows to select.
+        ranking_ : ndarray of int of shape (n_features,) or (n_groups,)
+            1 for the best, by score, then by correlation with the target.
+    """),
+    **_SUPPORT,
+    **entries("""
+        e_values_ : ndarray of shape (n_features,) or (n_groups,)
+            The mean of e-values over the draws; at most one on average for features that say nothing. Zero
+            for what was not tested.
+        threshold_ : float
+            The smallest e-value that is selected; infinite where none is.
+        frequencies_ : ndarray of shape (n_features,) or (n_groups,)
+            The share of draws in which a feature was ahead of what copies reach by chance.
+        n_discoveries_ : int
+            How many features the rate allows to select, beside those of ``keep``.
+        statistics_ : ndarray of shape (n_draws, n_features) or (n_draws, n_groups)
+            W of each draw; zero for what was not tested.
+        representatives_ : ndarray of int of shape (n_features,) or (n_groups,)
+            The position of the feature that was tested for each: itself, unless clusters were made; -1 for
+            constants and for what is kept.
+    """),
     **_SEEN,
 }

@@ -101,6 +101,12 @@ _OURS = (
     _ours(
         "greedy-forward", "greedy_forward:GreedyForward", "forward selection by least squares", "Miller 2002"
     ),
+    _ours(
+        "knockoffs",
+        "knockoffs:KnockoffSelector",
+        "features that beat their knockoff copies, at a false discovery rate",
+        "Candès et al. 2018; Ren, Barber 2024",
+    ),
     _ours("mifs", "mifs:MIFS", "mutual information less redundancy", "Battiti 1994"),
     _ours("mrmr", "mrmr:MRMR", "maximum relevance, minimum redundancy", "Peng, Long, Ding 2005"),
     _ours("jmim", "jmim:JMIM", "joint mutual information maximisation", "Bennasar, Hicks, Setchi 2015"),

@@ -1,0 +1,18 @@
+"""How the tests of the family make its selectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import infused
+
+#: What draws at random unless told otherwise: the same every time here, and less often.
+DRAWN = {"knockoffs": {"random_state": 0, "n_draws": 3, "fdr": 0.2}}
+
+#: What may select nothing where no number is given.
+MAY_SELECT_NOTHING = ("knockoffs",)
+
+
+def make_selector(id: str, **parameters: Any) -> Any:
+    """A selector whose answer depends on the data alone."""
+    return infused.make_selector(id, **{**DRAWN.get(id, {}), **parameters})

@@ -1,0 +1,280 @@
+"""The knockoff filter: its copies, its statistic, its e-values, and what it selects."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from infused import KnockoffSelector
+from infused.exceptions import InputError, MemoryBudgetError
+from infused.selectors.feature_clusters import representatives
+from infused.selectors.knockoff_copies import (
+    CONSTRUCTIONS,
+    Copies,
+    Parts,
+    equicorrelated,
+    least_reconstructable,
+    reconstructability,
+    shrunk_covariance,
+)
+from infused.selectors.knockoff_filter import discoveries, e_benjamini_hochberg, e_values
+from infused.selectors.knockoff_statistic import coefficient_gaps
+
+every_construction = pytest.mark.parametrize("construction", CONSTRUCTIONS)
+
+
+def covariance(kind, n=12):
+    if kind == "independent":
+        return np.eye(n)
+    if kind == "autoregressive":
+        return 0.8 ** np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
+    if kind == "blocks":
+        return 0.1 * np.eye(n) + 0.9 * (np.subtract.outer(np.arange(n) // 4, np.arange(n) // 4) == 0)
+    X = np.random.default_rng(3).normal(size=(n - 4, n))
+    X[:, 1] = X[:, 0]  # the same feature twice, and fewer samples than features
+    X -= X.mean(axis=0)
+    return shrunk_covariance(X / X.std(axis=0))
+
+
+every_covariance = pytest.mark.parametrize("kind", ["independent", "autoregressive", "blocks", "estimated"])
+
+
+# Copies
+
+
+@every_covariance
+@every_construction
+def test_features_and_copies_have_the_moments_that_let_them_change_places(kind, construction):
+    Sigma = covariance(kind)
+    copies = Copies.make(Sigma, construction)
+    S = np.diag(copies.s)
+    of_copies = copies.mean.T @ Sigma @ copies.mean + copies.root @ copies.root.T
+    np.testing.assert_allclose(Sigma @ copies.mean, Sigma - S, atol=1e-9)
+    np.testing.assert_allclose(of_copies, Sigma, atol=1e-7)
+    assert (copies.s > 0).all()
+    assert np.linalg.eigvalsh(2 * Sigma - S)[0] >= -1e-12
+
+
+@every_construction
+def test_drawn_copies_have_these_moments(construction):
+    Sigma, rng = covariance("autoregressive", 6), np.random.default_rng(0)
+    X = rng.multivariate_normal(np.zeros(6), Sigma, size=40_000)
+    copies = Copies.make(Sigma, construction)
+    both = np.hstack([X, copies.draw(X, rng)])
+    cross = Sigma - np.diag(copies.s)
+    np.testing.assert_allclose(both.T @ both / len(X), np.block([[Sigma, cross], [cross, Sigma]]), atol=0.03)
+
+
+@every_covariance
+def test_the_better_construction_minimises_reconstructability(kind):
+    Sigma = covariance(kind)
+    s, equal = least_reconstructable(Sigma), equicorrelated(Sigma)
+    assert reconstructability(Sigma, s) <= reconstructability(Sigma, equal) * (1 + 1e-9)
+    G = np.block([[Sigma, Sigma - np.diag(s)], [Sigma - np.diag(s), Sigma]])
+    assert reconstructability(Sigma, s) == pytest.approx(np.trace(np.linalg.inv(G)), rel=1e-6)
+    inverse = np.linalg.inv(2 * Sigma - np.diag(s))  # at the minimum no coordinate wants to move
+    np.testing.assert_allclose((inverse**2).sum(axis=0) * s**2, 1.0, atol=0.01)
+
+
+def test_where_features_are_independent_copies_are_too():
+    np.testing.assert_allclose(least_reconstructable(np.eye(5)), 1.0, atol=1e-3)
+    np.testing.assert_allclose(equicorrelated(np.eye(5)), 1.0, atol=1e-5)
+
+
+def test_parts_of_a_group_are_uncorrelated_and_span_it():
+    rng = np.random.default_rng(0)
+    level = np.eye(4)[rng.integers(0, 4, size=50)]  # indicators of levels: one of them says nothing new
+    columns = [rng.normal(size=(50, 1)), level, rng.normal(size=(50, 2)) @ [[1.0, 0.9], [0.0, 0.1]]]
+    columns = [own - own.mean(axis=0) for own in columns]
+    parts = Parts.make(columns)
+    assert parts.owners.tolist() == [0, 1, 1, 1, 2, 2]
+    for place, own in enumerate(columns):
+        Z = parts.Z[:, parts.owners == place]
+        np.testing.assert_allclose(Z.T @ Z / 50, np.eye(Z.shape[1]), atol=1e-12)
+        np.testing.assert_allclose(Z @ (Z.T @ own) / 50, own, atol=1e-10)
+
+
+# The statistic
+
+
+def problem(seed, n_samples=80, n_features=10, n_signals=3, classes=0):
+    rng = np.random.default_rng(seed)
+    X = rng.multivariate_normal(np.zeros(n_features), covariance("autoregressive", n_features), n_samples)
+    y = X[:, :n_signals].sum(axis=1) + rng.normal(size=n_samples)
+    if classes:
+        y = np.argsort(np.argsort(y)) * classes // n_samples
+    return X, y
+
+
+def parts_of(X, groups=None):
+    X = X - X.mean(axis=0)
+    codes = np.arange(X.shape[1]) if groups is None else groups
+    return Parts.make([X[:, codes == code] for code in range(codes.max() + 1)])
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(10) // 2], ids=["alone", "groups"])
+@pytest.mark.parametrize("n_targets", [1, 3])
+def test_a_feature_that_changes_place_with_its_copy_changes_its_sign(groups, n_targets):
+    X, y = problem(0)
+    Y = np.column_stack([y, X[:, 5], y**2])[:, :n_targets]
+    Y = (Y - Y.mean(axis=0)) / np.linalg.norm(Y - Y.mean(axis=0), axis=0)
+    parts = parts_of(X, groups)
+    rng = np.random.default_rng(1)
+    copies = Copies.make(shrunk_covariance(parts.Z), "mvr").draw(parts.Z, rng)
+    W = coefficient_gaps(parts, copies, Y, np.random.default_rng(2))
+    swapped = np.isin(parts.owners, [0, 3])
+    exchanged = Parts(np.where(swapped, copies, parts.Z), parts.owners)
+    others = np.where(swapped, parts.Z, copies)
+    V = coefficient_gaps(exchanged, others, Y, np.random.default_rng(2))
+    signs = np.where(np.isin(np.arange(len(W)), [0, 3]), -1.0, 1.0)
+    np.testing.assert_allclose(V, signs * W, atol=2e-3 * np.abs(W).max())
+    assert W[0] > 0
+
+
+@pytest.mark.parametrize("classes", [0, 3])
+def test_features_that_say_nothing_beat_their_copies_half_the_time(classes):
+    positive = total = 0
+    for seed in range(40):
+        X, y = problem(seed, 60, 12, 2, classes)
+        W = KnockoffSelector(0.5, n_draws=1, random_state=seed).fit(X, y).statistics_[0, 2:]
+        positive, total = positive + int((W > 0).sum()), total + int((W != 0).sum())
+    assert total > 100
+    assert binomtest(positive, total).pvalue > 0.001
+
+
+# The filter
+
+
+def filtered(W, q):
+    """Knockoffs+ from its definition."""
+    for t in sorted(abs(W[W != 0])):
+        if (1 + sum(t <= -W)) / max(1, sum(t <= W)) <= q:
+            return t <= W
+    return np.zeros(len(W), dtype=bool)
+
+
+@pytest.mark.parametrize("q", [0.05, 0.1, 0.2, 0.5])
+def test_one_draw_is_the_knockoff_filter(q):
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        W = np.round(rng.normal(rng.choice([0, 3], size=60, p=[0.6, 0.4]), 1.0), 1)  # ties and zeros
+        np.testing.assert_array_equal(discoveries(W[None], q).selected, filtered(W, q))
+
+
+def test_the_e_values_of_features_that_say_nothing_sum_to_at_most_their_number():
+    """Exactly: over all signs that features without a say could have had, beside others that have one."""
+    others = np.array([9.5, 7.5, -6.5, 4.5, 2.5])
+    for level in (0.1, 0.3, 0.6):
+        sums = []
+        for signs in product([-1.0, 1.0], repeat=9):
+            W = np.concatenate([np.array(signs) * np.arange(1, 10), others])
+            sums.append(e_values(W, level)[:9].sum())
+        assert 0 < np.mean(sums) <= 14
+
+
+def test_e_values_against_their_definition():
+    W = np.array([5.0, 4.0, 3.0, -2.0, 2.0, 1.0, -1.0, 0.0])
+    np.testing.assert_allclose(e_values(W, 0.5), [4, 4, 4, 0, 4, 0, 0, 0])  # (1 + 1) / 4 at 2
+    np.testing.assert_allclose(e_values(W, 0.1), [8, 8, 8, 0, 0, 0, 0, 0])  # none is negative from 3 on
+    assert not e_values(-np.abs(W), 0.5).any()
+
+
+def test_the_largest_set_whose_least_e_value_is_large_enough():
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        e = np.round(rng.exponential(rng.choice([0.3, 12.0], size=25)), 0)
+        selected, threshold = e_benjamini_hochberg(e, 0.2)
+        sizes = [k for k in range(1, 26) if sum(e >= 25 / (0.2 * k)) >= k]
+        np.testing.assert_array_equal(selected, e >= 25 / (0.2 * max(sizes)) if sizes else np.zeros(25, bool))
+        assert threshold == (e[selected].min() if sizes else np.inf)
+
+
+# The selector
+
+
+def test_what_is_selected_and_what_is_said_of_it():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 40))
+    y = X[:, :15].sum(axis=1) + rng.normal(size=200)
+    found = KnockoffSelector(0.2, random_state=0, n_draws=5).fit(X, y)
+    assert found.support_[:15].all() and found.support_.sum() <= 18
+    assert found.n_discoveries_ == found.support_.sum()
+    np.testing.assert_array_equal(found.support_, found.e_values_ >= found.threshold_)
+    assert set(np.argsort(found.ranking_)[: found.n_discoveries_]) == set(np.flatnonzero(found.support_))
+    assert (found.frequencies_[:15] > 0.5).all()
+    assert found.statistics_.shape == (5, 40)
+    np.testing.assert_array_equal(found.representatives_, np.arange(40))
+
+
+def test_noise_selects_nothing_and_transforming_says_so():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 30)), rng.normal(size=100)
+    found = KnockoffSelector(random_state=0, n_draws=3).fit(X, y)
+    assert found.n_discoveries_ == 0 and found.threshold_ == np.inf
+    with pytest.warns(UserWarning, match="No features were selected"):
+        assert found.transform(X).shape == (100, 0)
+
+
+def test_a_rate_that_can_select_nothing_is_told():
+    X, y = problem(0)
+    with pytest.warns(UserWarning, match="fdr=0.05 selects at least 20 features or none, but 10 can be"):
+        KnockoffSelector(0.05, random_state=0, n_draws=1).fit(X, y)
+
+
+def test_groups_are_tested_whole():
+    rng = np.random.default_rng(0)
+    levels = rng.integers(0, 3, size=(400, 20))
+    X = np.hstack([np.eye(3)[column] for column in levels.T])  # indicators: each group is of rank two
+    y = (levels[:, :8] == 1).sum(axis=1) + 0.5 * rng.normal(size=400)
+    found = KnockoffSelector(0.2, groups=np.arange(60) // 3, random_state=0, n_draws=5).fit(X, y)
+    assert set(range(8)) <= set(np.flatnonzero(found.e_values_ >= found.threshold_))
+    assert found.support_.reshape(20, 3)[:, 0].sum() <= 10
+    assert (found.support_.reshape(20, 3) == found.support_[::3, None]).all()
+
+
+def test_what_is_kept_explains_what_follows_it():
+    """Copies of the kept feature, with noise: without it they count, given it they do not."""
+    rng = np.random.default_rng(0)
+    cause = rng.normal(size=(300, 1))
+    X = np.hstack([cause, cause + rng.normal(size=(300, 15)), rng.normal(size=(300, 15))])
+    y = cause[:, 0] + 0.3 * rng.normal(size=300)
+    without = KnockoffSelector(0.2, random_state=0, n_draws=5).fit(X[:, 1:], y)
+    given = KnockoffSelector(0.2, keep=[0], random_state=0, n_draws=5).fit(X, y)
+    assert without.support_[:15].sum() >= 10
+    assert given.get_support(indices=True).tolist() == [0] and given.n_discoveries_ == 0
+
+
+def test_many_features_are_tested_by_clusters():
+    rng = np.random.default_rng(0)
+    hidden = rng.normal(size=(100, 40))
+    X = np.repeat(hidden, 8, axis=1) + 0.3 * rng.normal(size=(100, 320))
+    y = hidden[:, :15].sum(axis=1) + 0.5 * rng.normal(size=100)
+    found = KnockoffSelector(0.2, n_clusters=40, random_state=0, n_draws=5).fit(X, y)
+    stand_in = found.representatives_
+    for cluster in range(40):
+        assert len(set(stand_in[8 * cluster : 8 * cluster + 8])) == 1
+    assert (stand_in[found.support_] == np.flatnonzero(found.support_)).all()
+    assert set(range(15)) <= set(np.flatnonzero(found.support_) // 8)
+    assert found.n_discoveries_ <= 18
+    usual = KnockoffSelector(0.2, random_state=0, n_draws=1).fit(X, y)
+    assert len(set(usual.representatives_)) == 100  # as many as samples
+    assert sorted(usual.ranking_) == list(range(1, 321))
+
+
+def test_clusters_do_not_see_the_target_and_take_the_most_central():
+    rng = np.random.default_rng(0)
+    F = rng.normal(size=(200, 1)) + 0.4 * rng.normal(size=(200, 5))
+    F = np.column_stack([F, rng.normal(size=(200, 2)), F.mean(axis=1)])
+    F = (F - F.mean(axis=0)) / np.linalg.norm(F - F.mean(axis=0), axis=0)
+    assert representatives(F, 3, 10**9).tolist() == [7, 7, 7, 7, 7, 5, 6, 7]
+    with pytest.raises(MemoryBudgetError, match="correlation of all pairs of 8 features"):
+        representatives(F, 3, 100)
+
+
+def test_too_many_groups_are_refused():
+    X, y = np.random.default_rng(0).normal(size=(20, 90)), np.arange(20) % 2
+    with pytest.raises(InputError, match="covariance of 90 columns cannot be known from 20 samples"):
+        KnockoffSelector(groups=np.arange(90) // 2).fit(X, y)
