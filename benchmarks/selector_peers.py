@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from benchmarks.threads import THREADS
 from infused._runtime.memory import memory_budget
 from infused.information.discrete import discretize
-from infused.selectors.group_lasso import cluster_features
+from infused.selectors.clusters import cluster_features
 from infused.selectors.inputs import design_matrix, target_matrix
 
 Floats = NDArray[np.float64]

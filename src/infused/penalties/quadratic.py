@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from infused._design import Design, selected_columns
 from infused._typing import Floats, Ints
 
 __all__ = ["Decorrelation", "Quadratic", "Ridge", "Structural", "Sum", "extreme_eigenvalues"]
@@ -161,7 +162,7 @@ class Decorrelation:
     an entrywise product of X'X with itself, and never stored.
     """
 
-    X: Floats
+    X: Design
     weight: float
     convex = True
 
@@ -188,7 +189,7 @@ class Decorrelation:
 
     def restricted(self, features: Ints) -> Decorrelation:
         """The same penalty on some of the features."""
-        return Decorrelation(np.ascontiguousarray(self.X[:, features]), self.weight)
+        return Decorrelation(selected_columns(self.X, features), self.weight)
 
 
 @dataclass(frozen=True)

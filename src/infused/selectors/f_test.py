@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.feature_selection import f_classif, f_regression
 
+from infused._design import Design, column_squares, dense
 from infused._runtime.memory import memory_budget
 from infused._typing import Array, Floats, Ints
 from infused.selectors.groups import Groups, by_variable
@@ -46,22 +47,21 @@ class FTest:
     """
 
     def __init__(self, y: Array, real: bool, given: Any):
-        self.given = basis(_standardised(given)) if given.shape[1] else np.empty((len(y), 0))
+        self.given = basis(dense(_standardised(given))) if given.shape[1] else np.empty((len(y), 0))
         coded = target_matrix(y, "real" if real else "onehot", True)
         self.Y = basis(left_over(coded, self.given))
 
     def of_group(self, columns: Any) -> float:
         """Of all columns together."""
-        F = basis(left_over(_standardised(columns), self.given))
+        F = basis(left_over(dense(_standardised(columns)), self.given))
         return float(self._values(((F.T @ self.Y) ** 2).sum(), F.shape[1]))
 
     def of_columns(self, columns: Any) -> Floats:
         """Of each column."""
         F = left_over(_standardised(columns), self.given)
-        length = np.linalg.norm(F, axis=0)
-        F /= np.where(length > 0, length, 1.0)
-        explained = ((F.T @ self.Y) ** 2).sum(axis=1)
-        return np.where(length > 0, self._values(explained, 1), 0.0)
+        square = column_squares(F)
+        explained = ((F.T @ self.Y) ** 2).sum(axis=1) / np.where(square > 0, square, 1.0)
+        return np.where(square > 0, self._values(explained, 1), 0.0)
 
     def _values(self, explained: Any, p: int) -> Floats:
         q = self.Y.shape[1]
@@ -72,7 +72,7 @@ class FTest:
             return _finite(explained / max(p, q) / (np.maximum(min(p, q) - explained, 0.0) / free))
 
 
-def _standardised(columns: Any) -> Floats:
+def _standardised(columns: Any) -> Design:
     return design_matrix(columns, True, memory_budget())
 
 

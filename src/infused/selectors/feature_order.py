@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from infused._design import Design, column_squares, inner_products
 from infused._typing import Floats, Ints
 from infused.penalties.fusion import fusion_edges, no_edges
+from infused.selectors.inputs import unit_columns
 
 __all__ = ["Fusion", "choose_fusion", "order_of_features"]
 
@@ -43,7 +45,7 @@ class Fusion:
 def choose_fusion(
     fusion: Any,
     grid_shape: tuple[int, int] | None,
-    F: Floats,
+    F: Design,
     *,
     published: bool = False,
     grouped: bool = False,
@@ -56,7 +58,7 @@ def choose_fusion(
         As the estimators take it.
     grid_shape : tuple of int or None
         Rows and columns of a picture; given, "auto" is the grid.
-    F : ndarray of shape (n_samples, n_features)
+    F : ndarray or SparseDesign of shape (n_samples, n_features)
         Columns of mean zero and length one, or constant.
     published : bool, default=False
         Whether the model is the paper's, for which "auto" is the chain.
@@ -82,19 +84,19 @@ def choose_fusion(
     return order_of_features(F)
 
 
-def order_of_features(F: Floats) -> Fusion:
+def order_of_features(F: Design) -> Fusion:
     """The chain or the grid where neighbours are far more alike than other pairs, else nothing.
 
     A feature votes for the chain when the feature most correlated with it is the one before or after it, and
     for a grid of width w when it is beside it or w places away. In a table without order the share of such
     votes is near 2 / N, or 4 / N; a signal or a picture has most of them.
     """
-    F = _sampled_rows(F)
-    varies = (F * F).sum(axis=0) > 0
+    F = unit_columns(_sampled_rows(F))
+    varies = column_squares(F) > 0
     n = F.shape[1]
     if n < FEWEST or varies.sum() < FEWEST:
         return Fusion("none", no_edges(), f"fewer than {FEWEST} features show no order")
-    alike = _Likeness(F / np.maximum(np.sqrt((F * F).sum(axis=0)), 1e-300), np.flatnonzero(varies))
+    alike = _Likeness(F, np.flatnonzero(varies))
     width = _width(alike, n)
     if width is not None:
         share, shape = alike.votes((1, width)), (n // width, width)
@@ -112,7 +114,7 @@ def order_of_features(F: Floats) -> Fusion:
 class _Likeness:
     """Absolute correlations of some features with their neighbours and with many others."""
 
-    def __init__(self, F: Floats, varying: Ints):
+    def __init__(self, F: Design, varying: Ints):
         random = np.random.default_rng(0)
         self.F, self.n = F, F.shape[1]
         self.asked = np.sort(random.permutation(varying)[:MOST_ASKED])
@@ -128,13 +130,13 @@ class _Likeness:
         for step in (-lag, lag):
             there = (self.asked + step >= 0) & (self.asked + step < self.n)
             mine, other = self.asked[there], self.asked[there] + step
-            best[there] = np.maximum(best[there], np.abs((self.F[:, mine] * self.F[:, other]).sum(axis=0)))
+            best[there] = np.maximum(best[there], np.abs(inner_products(self.F, mine, other)))
         return best
 
     def mean_at(self, lag: int) -> float:
         """The mean |r| over all pairs ``lag`` places apart."""
         first = self.asked[self.asked + lag < self.n]
-        return float(np.abs((self.F[:, first] * self.F[:, first + lag]).sum(axis=0)).mean())
+        return float(np.abs(inner_products(self.F, first, first + lag)).mean())
 
     def neighbours(self) -> tuple[float, float]:
         """|r| with the closer neighbour, in the median; and how often it is among the largest tenth."""
@@ -160,10 +162,10 @@ def _width(alike: _Likeness, n: int) -> int | None:
     return width if means[width] > max(beside) and means[width] >= ACROSS * alike.mean_at(1) else None
 
 
-def _sampled_rows(F: Floats) -> Floats:
-    if len(F) > MOST_ROWS:
-        F = F[np.sort(np.random.default_rng(0).permutation(len(F))[:MOST_ROWS])]
-    return np.asarray(F - F.mean(axis=0))
+def _sampled_rows(F: Design) -> Design:
+    if len(F) <= MOST_ROWS:
+        return F
+    return F[np.sort(np.random.default_rng(0).permutation(len(F))[:MOST_ROWS]), :]
 
 
 def _reason(share: float, what: str, shape: tuple[int, int] | None = None) -> str:

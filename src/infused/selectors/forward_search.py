@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from infused._design import Design, Transposed, column_squares
 from infused._runtime.progress import Stage
 from infused._typing import Floats, Ints
 
@@ -25,7 +26,7 @@ class ForwardSearch:
     levels would come before any number, whatever it says.
     """
 
-    F: Floats
+    F: Design
     Y: Floats
     ridge: float
     k: int | None
@@ -37,9 +38,11 @@ class ForwardSearch:
     free: Any = field(init=False)
 
     def __post_init__(self) -> None:
-        self._rows = np.ascontiguousarray(self.F.T)  # one feature's values lie together
+        self._rows: Floats | Transposed = self.F.T
+        if isinstance(self.F, np.ndarray):
+            self._rows = np.ascontiguousarray(self.F.T)  # one feature's values lie together
         self.c = self._rows @ self.Y
-        self.square = np.einsum("ij,ij->i", self._rows, self._rows)
+        self.square = column_squares(self.F)
         self.d = self.ridge + self.square
         self.relevance = np.linalg.norm(self.c, axis=1)
         members = [np.array([j]) for j in range(len(self.d))]
@@ -113,8 +116,9 @@ class ForwardSearch:
 
     def _add_feature(self, s: int) -> None:
         self._spent += 1 - self.ridge / self.d[s]
-        w = self._project(self._rows[s])
-        size = self.ridge + float(self._rows[s] @ w)
+        f = self._rows[s]
+        w = self._project(f)
+        size = self.ridge + float(f @ w)
         pull = self._rows @ w  # f_j'Pf_s for all j
         self.c -= np.outer(pull, self.c[s] / size)
         self.d -= pull * pull / size
@@ -162,7 +166,7 @@ class _Stack:
         return np.asarray(gains.sum(axis=1))
 
 
-def _stacked(members: list[Ints], rows: Floats, square: Floats) -> list[_Stack]:
+def _stacked(members: list[Ints], rows: Floats | Transposed, square: Floats) -> list[_Stack]:
     """The blocks of more than one feature, by size."""
     sizes = np.array([len(own) for own in members])
     stacks = []

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from infused._design import Design, dense
 from infused._runtime.memory import memory_budget
 from infused._runtime.sklearn_compat import Interval, StrOptions, fit_context
 from infused._runtime.threads import blas_threads
@@ -188,11 +189,11 @@ class GreedyForward(BaseSelector):
         self._store_ranking(variables, scores, ranking, ranking <= len(order))
 
 
-def _adjusted(F: Floats, Y: Floats, kept: list[Ints]) -> tuple[Floats, Floats, Floats]:
+def _adjusted(F: Design, Y: Floats, kept: list[Ints]) -> tuple[Design, Floats, Floats]:
     """F and Y less what some columns explain of them, and by how much each lowers |Y|^2."""
     explained = [0.0]
     for place in range(len(kept)):
-        Q = basis(F[:, np.concatenate(kept[: place + 1])])
+        Q = basis(dense(F[:, np.concatenate(kept[: place + 1])]))
         explained.append(float(((Q.T @ Y) ** 2).sum()))
-    Z = F[:, np.concatenate(kept)]
+    Z = dense(F[:, np.concatenate(kept)])
     return left_over(F, Z), left_over(Y, Z), np.diff(explained)

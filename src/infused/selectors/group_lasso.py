@@ -7,18 +7,18 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.cluster import KMeans
 
+from infused._design import without_columns
 from infused._runtime.sklearn_compat import Interval
-from infused._typing import Floats, Ints
 from infused.selectors.base import WEIGHT
+from infused.selectors.clusters import cluster_features
 from infused.selectors.docs import LINEAR, documented
 from infused.selectors.inputs import TrainingData
 from infused.selectors.linear import Composition, LinearSelector
 from infused.selectors.model import SparseModel
 from infused.selectors.ranking import Lambdas
 
-__all__ = ["GroupLasso", "cluster_features"]
+__all__ = ["GroupLasso"]
 
 WITHIN = 0.05  # the share of lambda1 inside clusters that are made here
 
@@ -168,16 +168,4 @@ def _with_needed(model: SparseModel, within: float) -> SparseModel:
         _, left = np.unique(groups, return_inverse=True)
         left[~needed] = left.max() + 1 + np.arange((~needed).sum())
     varying = np.asarray(model.X.any(axis=0))
-    return replace(model, X=np.where(needed, model.X, 0.0), groups=left, varying=varying)
-
-
-def cluster_features(F: Floats, n_groups: int | None, seed: int | None) -> Ints:
-    """Clusters of the columns of F, by k-means on columns of length one."""
-    n_features = F.shape[1]
-    n_clusters = min(n_groups or max(1, round(np.sqrt(n_features))), n_features)
-    length = np.linalg.norm(F, axis=0)
-    points = np.ascontiguousarray((F / np.where(length > 0, length, 1.0)).T)
-    distinct = len(np.unique(points, axis=0))
-    return np.asarray(
-        KMeans(min(n_clusters, distinct), n_init=1, random_state=seed).fit_predict(points), dtype=np.int64
-    )
+    return replace(model, X=without_columns(model.X, ~needed), groups=left, varying=varying)

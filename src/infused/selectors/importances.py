@@ -18,7 +18,7 @@ from infused.exceptions import InputError
 from infused.selectors.docs import SCORES, documented
 from infused.selectors.f_test import f_values
 from infused.selectors.groups import Groups
-from infused.selectors.inputs import design_matrix
+from infused.selectors.inputs import dense_design
 from infused.selectors.scores import ScoreSelector
 
 __all__ = ["L1LogisticSelector", "RandomForestSelector"]
@@ -118,7 +118,7 @@ class L1LogisticSelector(ScoreSelector):
             max_iter=1000,
             random_state=self.random_state,
         )
-        F = np.sqrt(X.shape[0]) * design_matrix(X, True, memory_budget())  # of variance one
+        F = np.sqrt(X.shape[0]) * dense_design(X, True, memory_budget())  # of variance one
         model = OneVsRestClassifier(logistic, n_jobs=self.n_jobs).fit(F, y)
         return variables.summed(np.abs([part.coef_[0] for part in model.estimators_]).sum(axis=0))
 

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import type_of_target
 
+from infused._design import Design, SparseDesign, column_squares, dense
 from infused._runtime.memory import require
 from infused._typing import Array, Data, Floats, Ints, TargetKind
 from infused.exceptions import InputError
@@ -21,6 +22,7 @@ __all__ = [
     "TrainingData",
     "basis",
     "constant_columns",
+    "dense_design",
     "design_matrix",
     "is_real",
     "left_over",
@@ -29,12 +31,15 @@ __all__ = [
     "quadratic_weight",
     "resolve_coding",
     "target_matrix",
+    "unit_columns",
 ]
 
 Coding: TypeAlias = Literal["onehot", "label", "real"]  # what y is to a linear model
 
 RANK = 1e-10  # directions shorter than this share of the longest are none
 NOTHING_NEW = 1e-10  # a column of which less than this share is left has nothing of its own
+FEW_DIGITS = 1e-6  # the same, of its square, where a Gram matrix has lost too many digits
+SPARSE = 0.5  # stored entries, at most, of what is kept sparse: with more a dense array is smaller
 NEGLIGIBLE = 1e-12  # a column whose deviations are below this share of its largest entry is constant
 
 
@@ -45,8 +50,8 @@ class TrainingData:
     X: Any
     y: Any
     coding: Coding
-    F: Floats
-    """Features, samples x features."""
+    F: Design
+    """Features, samples x features: dense, or sparse with means and scales implied."""
     Y: Floats
     """Targets, samples x targets."""
     variables: Groups
@@ -88,8 +93,21 @@ def constant_columns(X: Data) -> Array:
     return np.asarray(largest == smallest)
 
 
-def design_matrix(X: Data, standardize: bool, budget: int) -> Floats:
-    """X as a dense array; standardised, its columns have mean zero and length one. Constant ones are zero."""
+def design_matrix(X: Data, standardize: bool, budget: int) -> Design:
+    """X for a linear model; standardised, its columns have mean zero and length one. Constant ones are zero.
+
+    What is sparse stays so, and its means are implied, unless it would be smaller as a dense array.
+    """
+    n_samples, n_features = X.shape
+    if sp.issparse(X) and X.nnz <= SPARSE * n_samples * n_features:
+        what = f"The sparse design matrix of {n_samples} samples and {X.nnz} entries"
+        require(48 * X.nnz, budget, what, "take fewer features or fewer samples")
+        return _sparse_design(X, standardize)
+    return dense_design(X, standardize, budget)
+
+
+def dense_design(X: Data, standardize: bool, budget: int) -> Floats:
+    """The same as a dense array."""
     n_samples, n_features = X.shape
     what = f"The dense design matrix of {n_samples} samples and {n_features} features"
     require(16 * n_samples * n_features, budget, what, "take fewer features or fewer samples")
@@ -107,27 +125,84 @@ def design_matrix(X: Data, standardize: bool, budget: int) -> Floats:
     return F
 
 
+def _sparse_design(X: Data, standardize: bool, weights: Floats | None = None) -> SparseDesign:
+    """The same as A - rm', with the entries of X, scaled, in A and the means, scaled, in m.
+
+    r is one, or the root of the weight of each sample, by which rows are multiplied.
+    """
+    A = sp.csc_array(X, dtype=np.float64, copy=True)
+    A.sum_duplicates()
+    n_samples, n_features = A.shape
+    each = np.ones(n_samples) if weights is None else weights
+    root, total, own = np.sqrt(each), each.sum(), each[A.indices]
+    if not standardize:
+        kept = np.where(constant_columns(A), 0.0, 1.0)
+        A.data *= np.sqrt(own)
+        return SparseDesign.of(A).scaled(kept)
+    owners, stored = np.repeat(np.arange(n_features), np.diff(A.indptr)), np.diff(A.indptr)
+    largest = np.zeros(n_features)
+    np.maximum.at(largest, owners, np.abs(A.data))
+    A.data /= np.where(largest > 0, largest, 1.0)[owners]
+    mean = np.bincount(owners, weights=own * A.data, minlength=n_features) / total
+    off = A.data - mean[owners]
+    squares = np.bincount(owners, weights=own * off**2, minlength=n_features)
+    full = stored == n_samples  # no zero is left in these, so they can be centred as they are
+    zeros = np.where(full, 0.0, total - np.bincount(owners, weights=own, minlength=n_features))
+    length = np.sqrt(squares + zeros * mean**2)
+    A.data = np.sqrt(own) * np.where(full[owners], off, A.data)
+    centred = SparseDesign(A, root[:, None], np.where(full, 0.0, mean)[None, :])
+    return centred.scaled(_inverse(length, length > NEGLIGIBLE * np.sqrt(total)))
+
+
+def unit_columns(F: Design) -> Design:
+    """The columns of a design, or of some of its rows, with mean zero and length one; constants are zero."""
+    root = np.ones((len(F), 1))
+    means = (F.T @ root).T / (root**2).sum()
+    if isinstance(F, np.ndarray):
+        centred = F - root @ means
+        lengths, before = np.linalg.norm(centred, axis=0), np.linalg.norm(F, axis=0)
+        return centred * _inverse(lengths, lengths > NEGLIGIBLE * before)
+    centred = F.less(root, means)
+    squares = centred.squares()
+    before = SparseDesign.of(F.A).squares() + (F.R**2).sum(axis=0) * (F.L**2).sum()
+    return centred.scaled(_inverse(np.sqrt(squares), squares > FEW_DIGITS**2 * before))
+
+
+def _inverse(lengths: Floats, varies: Array) -> Floats:
+    """One over each length; zero for what does not vary."""
+    return np.divide(1.0, lengths, out=np.zeros_like(lengths), where=varies)
+
+
 def basis(A: Floats) -> Floats:
     """Orthonormal columns that span those of A."""
     left, sizes, _ = np.linalg.svd(A, full_matrices=False)
     return np.asarray(left[:, sizes > RANK * sizes.max(initial=0.0)])
 
 
-def left_over(A: Floats, Z: Floats) -> Floats:
+def left_over(A: Design, Z: Floats) -> Design:
     """A less its projection on the columns of Z; columns that are in their span become zero."""
     Q, left = basis(Z), A
+    if isinstance(A, SparseDesign):
+        return _sparse_left_over(A, Q, Z)
     for _ in range(2):  # the second time takes off what rounding left
         left = left - Q @ (Q.T @ left)
     gone = np.linalg.norm(left, axis=0) <= NOTHING_NEW * np.linalg.norm(A, axis=0)
     return np.asarray(np.where(gone, 0.0, left))
 
 
-def mean_square(F: Floats) -> float:
+def _sparse_left_over(A: SparseDesign, Q: Floats, Z: Floats) -> SparseDesign:
+    left = A.less(Q, (A.T @ Q).T)
+    # Of a column that is nearly in the span, too few digits would be left: it is stored as it comes out.
+    few = np.flatnonzero(left.squares() <= FEW_DIGITS * A.squares())
+    return left.replaced(few, left_over(dense(A[:, few]), Z)) if len(few) else left
+
+
+def mean_square(F: Design) -> float:
     """Mean squared length of the columns."""
-    return float((F * F).sum() / F.shape[1])
+    return float(column_squares(F).sum() / F.shape[1])
 
 
-def quadratic_weight(share: float, F: Floats, relative: bool) -> float:
+def quadratic_weight(share: float, F: Design, relative: bool) -> float:
     """The weight of a quadratic term: a relative one is a share of the mean squared length of a feature."""
     return share * mean_square(F) if relative else share
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from infused._design import Design, dense
 from infused._typing import Floats, Ints
 from infused.selectors.base import ahead
 from infused.selectors.inputs import left_over
@@ -38,13 +39,13 @@ class Adjusted:
     """The columns that are kept."""
 
     @classmethod
-    def make(cls, whole: SparseModel, kept: Ints, F: Floats) -> Adjusted:
+    def make(cls, whole: SparseModel, kept: Ints, F: Design) -> Adjusted:
         """From the model of all variables, which is left alone where none is kept, and all columns.
 
         A model may have set features to zero that it does not need, but not where they are kept.
         """
         others = np.setdiff1d(np.arange(whole.n_variables), kept)
-        features, Z = whole.features(others), F[:, whole.features(kept)]
+        features, Z = whole.features(others), dense(F[:, whole.features(kept)])
         if not len(kept):
             return cls(whole, kept, whole, others, features, Z)
         part = whole.restricted(features)

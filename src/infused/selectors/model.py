@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from infused._design import Design, selected_columns
 from infused._typing import Array, Floats, Ints
 from infused.exceptions import InputError, Setting
 from infused.penalties.fusion import FusedChain, chain_edges, incidence, no_edges
@@ -67,7 +68,7 @@ class SparseModel:
     kept or dropped as it is, and groups are numbered from 0; else every feature is a variable.
     """
 
-    X: Floats
+    X: Design
     Y: Floats
     max_iter: int
     tol: float
@@ -133,7 +134,7 @@ class SparseModel:
             groups = np.unique(groups, return_inverse=True)[1]
         return replace(
             self,
-            X=np.ascontiguousarray(self.X[:, features]),
+            X=selected_columns(self.X, features),
             quadratic=self.quadratic.restricted(features),
             edges=edges,
             groups=groups,

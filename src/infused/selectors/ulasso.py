@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-
-from infused._typing import Floats
 from infused.penalties.quadratic import Decorrelation
 from infused.selectors.base import WEIGHT
 from infused.selectors.docs import LINEAR, documented
-from infused.selectors.inputs import TrainingData, quadratic_weight
+from infused.selectors.inputs import TrainingData, quadratic_weight, unit_columns
 from infused.selectors.linear import Composition, LinearSelector
 from infused.selectors.model import SparseModel
 from infused.selectors.ranking import Lambdas
@@ -113,13 +110,7 @@ class ULasso(LinearSelector):
 
     def _compose(self, data: TrainingData) -> Composition:
         relative = self.lambda_scale == "relative"
-        unit = data.F if self.standardize else _centred_to_length_one(data.F)
+        unit = data.F if self.standardize else unit_columns(data.F)
         term = Decorrelation(unit, quadratic_weight(self.lambda2, data.F, relative))
         model = SparseModel(data.F, data.Y, self.max_iter, self.tol, term, groups=data.groups)
         return Composition(model, Lambdas(self.lambda1, 0.0, relative))
-
-
-def _centred_to_length_one(F: Floats) -> Floats:
-    centred = F - F.mean(axis=0)
-    length = np.linalg.norm(centred, axis=0)
-    return np.asarray(centred / np.where(length > 0, length, 1.0))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from infused._design import Design, selected_columns
 from infused._typing import Floats, Ints
 from infused.penalties.quadratic import Quadratic
 
 __all__ = ["LeastSquares", "hessian_is_worth_forming"]
 
 FEW_FEATURES = 256  # below this the Hessian is always worth forming
+MANY_FEATURES = 4096  # above this it never is
 MOST_REMEMBERED = 4096  # features whose part of the Hessian is kept
 
 
@@ -18,7 +20,7 @@ class LeastSquares:
 
     Parameters
     ----------
-    X : array of shape (n_samples, n_features)
+    X : array or SparseDesign of shape (n_samples, n_features)
     Y : array of shape (n_samples, n_targets)
     quadratic : Quadratic
         What gives S.
@@ -27,13 +29,15 @@ class LeastSquares:
         through the columns of S where B is not zero.
     """
 
-    def __init__(self, X: Floats, Y: Floats, quadratic: Quadratic, dense: bool):
+    def __init__(self, X: Design, Y: Floats, quadratic: Quadratic, dense: bool):
         self.X, self.Y = X, Y
         self.quadratic = quadratic
         self.correlation: Floats = np.asarray(X.T @ Y)
         self.hessian: Floats | None = None
         self._half_norm = float((Y * Y).sum() / 2)
-        self._by_feature = X.T if dense else np.ascontiguousarray(X.T)  # a feature's values lie together
+        self._by_feature = X.T
+        if not dense and isinstance(X, np.ndarray):
+            self._by_feature = np.ascontiguousarray(X.T)  # a feature's values lie together
         if dense:
             self.hessian = np.asarray(X.T @ X + 2 * quadratic.matrix(X.shape[1]))
         self._seen: Ints = np.empty(0, np.int64)
@@ -47,7 +51,7 @@ class LeastSquares:
 
     def restricted(self, features: Ints) -> LeastSquares:
         """The same function of some of the features, all others at zero."""
-        X = np.ascontiguousarray(self.X[:, features])
+        X = selected_columns(self.X, features)
         return LeastSquares(X, self.Y, self.quadratic.restricted(features), dense=hessian_is_worth_forming(X))
 
     @property
@@ -91,7 +95,10 @@ class LeastSquares:
         return self._half_norm + float((B * (gradient - self.correlation)).sum() / 2)
 
 
-def hessian_is_worth_forming(X: Floats) -> bool:
-    """Not when features are many more than samples: then products through X cost less."""
+def hessian_is_worth_forming(X: Design) -> bool:
+    """Not when features are many more than samples, or very many: then products through X cost less.
+
+    It does not depend on how X is stored, so that a solver takes the same steps on dense and on sparse data.
+    """
     n_samples, n_features = X.shape
-    return bool(n_features <= max(n_samples, FEW_FEATURES))
+    return bool(n_features <= max(min(n_samples, MANY_FEATURES), FEW_FEATURES))

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.linalg as sl
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from infused._design import Design, dense
 from infused._typing import Floats
 
 __all__ = ["largest_lambda3"]
@@ -21,12 +22,13 @@ __all__ = ["largest_lambda3"]
 SINGULAR = 1e-10  # eigenvalues of X'X below this share of the largest count as zero
 
 
-def largest_lambda3(X: Floats, U: Floats, ridge: float = 0.0) -> float:
+def largest_lambda3(X: Design, U: Floats, ridge: float = 0.0) -> float:
     """The largest admissible lambda3: zero when X has a null space on which U is positive.
 
     It is 1 / (2 theta), theta the largest eigenvalue of U z = theta X'X z. A term ``ridge |b|^2`` in the
     objective adds 2 ridge to every eigenvalue of X'X, and then there is no null space.
     """
+    X = dense(X)  # U is
     n_samples, n_features = X.shape
     if ridge > 0:
         return _with_ridge(X, U, ridge)

@@ -13,6 +13,7 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
+from infused._design import Design, dense
 from infused._typing import Floats
 
 __all__ = ["Inverse", "System", "Woodbury"]
@@ -64,8 +65,8 @@ class _SparsePart:
 class Woodbury:
     r""":math:`D^{-1} = K^{-1} - K^{-1}X'(I + XK^{-1}X')^{-1}XK^{-1}`, with :math:`K = \mu(I + C'C)`."""
 
-    def __init__(self, X: Floats, C: sp.csr_array, mu: float):
-        self._X = X
+    def __init__(self, X: Design, C: sp.csr_array, mu: float):
+        self._X = X = dense(X)  # as is K^-1 X'
         self._K = _SparsePart(C, mu)
         self._W = self._K.solve(np.ascontiguousarray(X.T))
         self._small = sl.cho_factor(np.eye(len(X)) + X @ self._W, lower=True)

@@ -1,0 +1,190 @@
+r"""The matrix of features of a linear model, where it is sparse and must stay so.
+
+.. math::
+
+    X = A - LR
+
+with A sparse (samples x features) and LR of low rank: rank one for the means of the columns, one more for
+each direction that was projected out. Products, lengths and Gram matrices come from A, L and R; X itself is
+never formed. It takes the place of a dense array: ``X @ B``, ``X.T @ Y``, ``X[:, features]``, ``X.T @ X``.
+
+A Gram matrix loses digits where a column is much shorter than its part of A. Means are no such case: a column
+with a zero among M samples has a variance of at least 1/M of its squared mean, and one without any zero is
+centred in A itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from infused._typing import Array, Floats, Ints
+
+__all__ = [
+    "Design",
+    "SparseDesign",
+    "column_squares",
+    "dense",
+    "inner_products",
+    "selected_columns",
+    "without_columns",
+]
+
+#: A dense array or a :class:`SparseDesign`, samples x features.
+Design: TypeAlias = Any
+
+
+@dataclass(frozen=True, eq=False)
+class SparseDesign:
+    """X = A - LR: what dense arrays can do that the models ask for."""
+
+    A: sp.csc_array
+    """samples x features."""
+    L: Floats
+    """samples x rank."""
+    R: Floats
+    """rank x features."""
+
+    __array_ufunc__ = None  # so that an array to the left of @ leaves the product to this class
+
+    @classmethod
+    def of(cls, A: sp.csc_array) -> SparseDesign:
+        """A as it is."""
+        n_samples, n_features = A.shape
+        return cls(A, np.empty((n_samples, 0)), np.empty((0, n_features)))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(samples, features)."""
+        n_samples, n_features = self.A.shape
+        return n_samples, n_features
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @property
+    def T(self) -> Transposed:
+        """X', to the left of a product."""
+        return Transposed(self)
+
+    def __getitem__(self, key: tuple[Any, Any]) -> SparseDesign:
+        rows, features = key
+        if isinstance(features, slice) and features == slice(None):
+            return SparseDesign(self.A[rows].tocsc(), self.L[rows], self.R)
+        if not (isinstance(rows, slice) and rows == slice(None)):
+            raise IndexError("a sparse design has rows or columns taken, not both at once")
+        return SparseDesign(self.A[:, features], self.L, self.R[:, features])
+
+    def __matmul__(self, B: Floats) -> Floats:
+        return np.asarray(self.A @ B - self.L @ (self.R @ B))
+
+    def any(self, axis: int = 0) -> Array:
+        """The columns that are not zero."""
+        if axis != 0:
+            raise ValueError("only columns can be asked for")
+        stored = np.bincount(self._owners, weights=self.A.data != 0, minlength=self.shape[1]) > 0
+        return np.asarray(stored | self.R.any(axis=0))
+
+    def toarray(self) -> Floats:
+        """X itself."""
+        return np.asarray(self.A.toarray() - self.L @ self.R)
+
+    def squares(self) -> Floats:
+        """The squared length of each column."""
+        stored = np.bincount(self._owners, weights=self.A.data**2, minlength=self.shape[1])
+        return np.asarray(np.maximum(stored - 2 * (self.R * self._half).sum(axis=0), 0.0))
+
+    def inner(self, first: Ints, second: Ints) -> Floats:
+        """x_i'x_j of some pairs of columns."""
+        stored = np.asarray(self.A[:, first].multiply(self.A[:, second]).sum(axis=0)).ravel()
+        R, half = self.R, self._half
+        return np.asarray(
+            stored - (R[:, first] * half[:, second] + half[:, first] * R[:, second]).sum(axis=0)
+        )
+
+    def scaled(self, factors: Floats) -> SparseDesign:
+        """Every column times a number of its own; times zero it is zero, and stores nothing."""
+        A = self.A.copy()
+        A.data *= factors[self._owners]
+        if not factors.all():
+            A.eliminate_zeros()
+        return SparseDesign(A, self.L, self.R * factors)
+
+    def less(self, L: Floats, R: Floats) -> SparseDesign:
+        """X - LR."""
+        return SparseDesign(self.A, np.hstack([self.L, L]), np.vstack([self.R, R]))
+
+    def replaced(self, features: Ints, columns: Floats) -> SparseDesign:
+        """X with other values in some columns, which are stored."""
+        n = len(features)
+        kept = self.scaled(np.where(np.isin(np.arange(self.shape[1]), features), 0.0, 1.0))
+        place = sp.csr_array((np.ones(n), (np.arange(n), features)), shape=(n, self.shape[1]))
+        return SparseDesign(sp.csc_array(kept.A + sp.csc_array(columns) @ place), kept.L, kept.R)
+
+    def gram(self, other: SparseDesign) -> Floats:
+        """X'Z for columns of the same design, so that L is the same."""
+        stored = (self.A.T @ other.A).toarray()
+        if self.L.shape[1]:
+            stored -= self.R.T @ other._half + self._half.T @ other.R
+        return np.asarray(stored)
+
+    @cached_property
+    def _owners(self) -> Ints:
+        """The column of every entry of A."""
+        return np.repeat(np.arange(self.shape[1]), np.diff(self.A.indptr))
+
+    @cached_property
+    def _half(self) -> Floats:
+        """L'A - L'LR/2, so that (LR)'(LR) is shared by both of the products that hold R once."""
+        return np.asarray((self.A.T @ self.L).T - (self.L.T @ self.L) @ self.R / 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Transposed:
+    """X' of a sparse design: its rows are features."""
+
+    T: SparseDesign
+    __array_ufunc__ = None
+
+    def __getitem__(self, features: Any) -> Any:
+        """One feature's values, or some features."""
+        if isinstance(features, int | np.integer):
+            return self.T[:, [features]].toarray()[:, 0]
+        return Transposed(self.T[:, features])
+
+    def __matmul__(self, other: Floats | SparseDesign) -> Floats:
+        X = self.T
+        if isinstance(other, SparseDesign):
+            return X.gram(other)
+        return np.asarray(X.A.T @ other - X.R.T @ (X.L.T @ other))
+
+
+def selected_columns(X: Design, features: Ints) -> Design:
+    """Some columns, of a dense array with each row's values together."""
+    return np.ascontiguousarray(X[:, features]) if isinstance(X, np.ndarray) else X[:, features]
+
+
+def without_columns(X: Design, gone: Array) -> Design:
+    """X with some columns set to zero."""
+    return np.where(gone, 0.0, X) if isinstance(X, np.ndarray) else X.scaled(np.where(gone, 0.0, 1.0))
+
+
+def column_squares(X: Design) -> Floats:
+    """The squared length of each column."""
+    return np.asarray(np.einsum("ij,ij->j", X, X) if isinstance(X, np.ndarray) else X.squares())
+
+
+def inner_products(X: Design, first: Ints, second: Ints) -> Floats:
+    """x_i'x_j of some pairs of columns."""
+    if isinstance(X, np.ndarray):
+        return np.asarray((X[:, first] * X[:, second]).sum(axis=0))
+    return np.asarray(X.inner(first, second))
+
+
+def dense(X: Design) -> Floats:
+    """X as a dense array."""
+    return np.asarray(X if isinstance(X, np.ndarray) else X.toarray())
