@@ -27,9 +27,11 @@ from .selectors import KnockoffSelector as KnockoffSelector
 from .selectors import Lasso as Lasso
 from .selectors import RandomSelector as RandomSelector
 from .selectors import RedundancyFilter as RedundancyFilter
+from .selectors import ShadowTest as ShadowTest
 from .selectors import ULasso as ULasso
 from .selectors import available_selectors as available_selectors
 from .selectors import make_selector as make_selector
+from .selectors import shadow_test as shadow_test
 from .workflow import Comparison as Comparison
 from .workflow import Explanation as Explanation
 from .workflow import Repetition as Repetition

@@ -16,4 +16,6 @@ from .redundancy_filter import RedundancyFilter as RedundancyFilter
 from .registry import available_selectors as available_selectors
 from .registry import make_selector as make_selector
 from .scores import RandomSelector as RandomSelector
+from .shadows import ShadowTest as ShadowTest
+from .shadows import shadow_test as shadow_test
 from .ulasso import ULasso as ULasso
