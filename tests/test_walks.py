@@ -12,7 +12,9 @@ import pytest
 from sklearn.datasets import load_wine
 
 ROOT = Path(__file__).parent.parent
-SELECTOR = {"selectors/infused_lasso.py", "selectors/linear.py", "selectors/base.py"}
+SELECTOR = {
+    f"selectors/{name}.py" for name in ("infused_lasso", "structural", "linear", "base")
+}  # where the selector begins
 
 
 @pytest.fixture(scope="module")

@@ -1,3 +1,5 @@
+from .binning import DISCRETE as DISCRETE
+from .binning import cut_points as cut_points
 from .binning import dense_codes as dense_codes
 from .binning import sparse_codes as sparse_codes
 from .class_means import dense_classes as dense_classes

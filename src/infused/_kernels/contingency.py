@@ -180,14 +180,15 @@ def entry_sums(
     features: Ints,
     n_codes: Ints,
     cell: Ints,
+    weights: Ints,
     sizes: Ints,
     table: Ints,
     out: Ints,
 ) -> None:
     """out[i] = sum_zb table[n_zb], over cells z of samples and codes b of feature features[i].
 
-    ``cell`` says in which cell each sample is, ``sizes`` how many samples a cell has. All samples start at
-    the feature's base; each stored entry then moves one of them to its own code.
+    ``cell`` says in which cell each sample is, ``weights`` how often it counts, and ``sizes`` how many a cell
+    has. All samples start at the feature's base; each stored entry then moves one of them to its own code.
     """
     at_base = 0
     for z in range(len(sizes)):
@@ -203,12 +204,12 @@ def entry_sums(
         own_samples, own_codes = samples[own], codes[own]
         total = at_base
         for e in range(len(own_codes)):
-            z = cell[own_samples[e]]
+            z, w = cell[own_samples[e]], weights[own_samples[e]]
             b = z * widest + own_codes[e]
             n, m = left[z], counts[b]
-            total += table[n - 1] - table[n] + table[m + 1] - table[m]
-            left[z] = n - 1
-            counts[b] = m + 1
+            total += table[n - w] - table[n] + table[m + w] - table[m]
+            left[z] = n - w
+            counts[b] = m + w
         out[i] = total
         for e in range(len(own_codes)):
             z = cell[own_samples[e]]

@@ -13,10 +13,11 @@ import sklearn
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.fixes import parse_version
+from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
 from infused._runtime.callbacks import told
 
-__all__ = ["L1_PENALTY", "Interval", "StrOptions", "fit_context"]
+__all__ = ["L1_PENALTY", "Interval", "StrOptions", "check_sample_weight", "fit_context"]
 
 #: How `LogisticRegression` is asked for an l1 penalty. Before 1.8 a ratio counts only beside
 #: ``penalty="elasticnet"``, which liblinear does not have; since 1.8 ``penalty`` is deprecated.

@@ -17,7 +17,7 @@ from infused._runtime.threads import Workers, spans
 from infused._typing import Array, Ints
 from infused.information.discrete import Codes, DenseCodes, SparseCodes
 
-__all__ = ["Counter", "EntryCounter", "PlaneCounter", "make_counter"]
+__all__ = ["Counter", "EntryCounter", "PlaneCounter", "make_counter", "sums_of"]
 
 WIDTH = 1024  # features to a task
 ENTRY_COST = 24  # pairs of words that are counted in the time of one entry (measured: mostly 18 to 26)
@@ -43,16 +43,16 @@ class Counter(Protocol):
         """Over the cells of (s, feature, class), and of (s, feature); for features from place first on."""
 
 
-def make_counter(codes: Codes, y: Ints, table: Ints, pool: Workers) -> Counter:
-    """The faster of the two for these data."""
+def make_counter(codes: Codes, y: Ints, table: Ints, pool: Workers, weights: Ints | None = None) -> Counter:
+    """The faster of the two for these data; bits have no weights."""
     n_features, n_samples = codes.shape
     if len(y) != n_samples:
         raise ValueError(f"y has {len(y)} codes, but the features have {n_samples} samples.")
     n_words = int(_n_words(np.bincount(y)).sum())
     word_pairs = n_words * n_features * float(codes.n_codes.mean()) ** 2
-    if word_pairs <= ENTRY_COST * codes.n_stored:
+    if weights is None and word_pairs <= ENTRY_COST * codes.n_stored:
         return PlaneCounter.build(codes, y, table, pool)
-    return EntryCounter.build(codes, y, table)
+    return EntryCounter.build(codes, y, table, weights)
 
 
 @dataclass(frozen=True)
@@ -146,16 +146,19 @@ class EntryCounter:
     codes: SparseCodes
     y: Ints
     table: Ints
+    weights: Ints
+    """How often each sample counts."""
 
     @classmethod
-    def build(cls, codes: Codes, y: Ints, table: Ints) -> EntryCounter:
-        """Keep the codes, made sparse if they are not."""
+    def build(cls, codes: Codes, y: Ints, table: Ints, weights: Ints | None = None) -> EntryCounter:
+        """Keep the codes, made sparse if they are not; without weights every sample counts once."""
         sparse = SparseCodes.from_dense(codes) if isinstance(codes, DenseCodes) else codes
-        return cls(np.arange(len(codes.n_codes)), sparse, y, table)
+        weights = np.ones(len(y), np.int64) if weights is None else weights
+        return cls(np.arange(len(codes.n_codes)), sparse, y, table, weights)
 
     def restricted(self, features: Ints) -> EntryCounter:
         """The counter of some of the features."""
-        return EntryCounter(np.sort(features), self.codes, self.y, self.table)
+        return replace(self, features=np.sort(features))
 
     def with_target(self) -> tuple[Ints, Ints]:
         """Over the cells of (feature, class), and of (feature), for every feature."""
@@ -172,19 +175,26 @@ class EntryCounter:
         return joint, self._count(row, pool, first)
 
     def _count(self, cells: Ints, pool: Workers, first: int = 0) -> Ints:
-        sizes = np.bincount(cells)
-        occupied = sizes > 0
+        occupied = np.bincount(cells) > 0
         cells = (np.cumsum(occupied) - 1)[cells]
+        sizes = sums_of(self.weights, cells)
         codes, features = self.codes, self.features[first:]
         out = np.empty(len(features), np.int64)
         entry_sums = _kernels.entry_sums
 
         def run(span: slice) -> None:
             entries = (codes.indptr, codes.samples, codes.codes, features[span], codes.n_codes)
-            entry_sums(*entries, cells, sizes[occupied], self.table, out[span])
+            entry_sums(*entries, cells, self.weights, sizes, self.table, out[span])
 
         pool.run(run, spans(len(out), WIDTH))
         return out
+
+
+def sums_of(weights: Ints, cells: Ints) -> Ints:
+    """How many samples each cell has, by their weights."""
+    sums = np.zeros(cells.max(initial=-1) + 1, np.int64)
+    np.add.at(sums, cells, weights)  # in integers: sums of floats stop being exact at 2^53
+    return sums
 
 
 def _n_words(sizes: Ints) -> Ints:

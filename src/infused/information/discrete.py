@@ -94,7 +94,7 @@ class SparseCodes:
 Codes = DenseCodes | SparseCodes
 
 
-def discretize(X: Data, n_bins: int = 5, n_jobs: int | None = None) -> Codes:
+def discretize(X: Data, n_bins: int = 5, n_jobs: int | None = None, weights: Array | None = None) -> Codes:
     """The codes of every feature: sparse when X is.
 
     Parameters
@@ -106,11 +106,17 @@ def discretize(X: Data, n_bins: int = 5, n_jobs: int | None = None) -> Codes:
         At least 2, at most 256.
     n_jobs : int, optional
         Threads; -1 for every core.
+    weights : ndarray of shape (n_samples,), optional
+        How often each sample counts: integers, or numbers of mean one.
     """
     if not 2 <= n_bins <= MAX_BINS:
         raise InputError(f"n_bins must be between 2 and {MAX_BINS}, got {n_bins}.")
+    if sp.issparse(X):
+        return _discretize_sparse(X, n_bins, weights)
+    if weights is not None:
+        return _discretize_weighted(X, n_bins, weights)
     with workers(n_jobs) as pool:
-        return _discretize_sparse(X, n_bins) if sp.issparse(X) else _discretize_dense(X, n_bins, pool)
+        return _discretize_dense(X, n_bins, pool)
 
 
 def joint_codes(codes: Codes, groups: Ints) -> Codes:
@@ -176,15 +182,17 @@ def _type_for(n_codes: Ints) -> Any:
     return np.min_scalar_type(int(n_codes.max(initial=1)) - 1)
 
 
-def target_codes(X: Data, y: Any, *, target: Target = "auto", n_bins: int = 5) -> Ints:
+def target_codes(
+    X: Data, y: Any, *, target: Target = "auto", n_bins: int = 5, weights: Array | None = None
+) -> Ints:
     """The class of each sample as 0 .. C-1; real values are binned as features are."""
     if target == "auto":
         type_of_target(y, input_name="y", raise_unknown=True)
     values, kind = resolve_target(X, y, target)
     if kind == "classes":
         return class_codes(values)[0]
-    codes: Ints = _discretize_dense(values[:, None], n_bins, Workers(None)).codes[0].astype(np.int64)
-    return codes
+    codes = discretize(values[:, None], n_bins, weights=weights)
+    return np.asarray(codes.codes[0], dtype=np.int64)
 
 
 def _discretize_dense(X: Array, n_bins: int, pool: Workers) -> DenseCodes:
@@ -201,7 +209,31 @@ def _discretize_dense(X: Array, n_bins: int, pool: Workers) -> DenseCodes:
     return DenseCodes(codes, n_codes)
 
 
-def _discretize_sparse(X: Data, n_bins: int) -> SparseCodes:
+def _discretize_weighted(X: Array, n_bins: int, weights: Array) -> DenseCodes:
+    """The same with weights: one column after the other, as weights must be brought into its order."""
+    n_samples, n_features = X.shape
+    codes, n_codes = np.empty((n_features, n_samples), np.uint8), np.empty(n_features, np.int64)
+    for j in range(n_features):
+        values, places = np.unique(X[:, j].astype(np.float64), return_inverse=True)
+        cuts = _cuts(values, _sums(weights, places), n_bins)
+        codes[j] = np.searchsorted(cuts, values)[places]
+        n_codes[j] = len(cuts) + 1
+    return DenseCodes(codes, n_codes)
+
+
+def _sums(weights: Array, places: Ints) -> Array:
+    sums = np.zeros(places.max(initial=-1) + 1, weights.dtype)
+    np.add.at(sums, places, weights)
+    return sums
+
+
+def _cuts(values: Array, counts: Array, n_bins: int) -> Array:
+    """The largest value of every bin but the last."""
+    cuts = np.empty(max(n_bins, _kernels.DISCRETE))
+    return cuts[: _kernels.cut_points(values, counts, n_bins, cuts)]
+
+
+def _discretize_sparse(X: Data, n_bins: int, weights: Array | None = None) -> SparseCodes:
     csc = sp.csc_array(X, dtype=np.float64, copy=True)
     csc.sum_duplicates()
     csc.eliminate_zeros()
@@ -209,12 +241,31 @@ def _discretize_sparse(X: Data, n_bins: int) -> SparseCodes:
     indptr = csc.indptr.astype(np.int64)
     codes, base = np.empty(csc.nnz, np.uint8), np.empty(n_features, np.uint8)
     n_codes = np.empty(n_features, np.int64)
-    ordered = csc.data.copy()
-    for start, stop in pairwise(indptr):
-        ordered[start:stop].sort()
-    _kernels.sparse_codes(indptr, csc.data, ordered, n_samples, n_bins, codes, base, n_codes)
+    if weights is None:
+        ordered = csc.data.copy()
+        for start, stop in pairwise(indptr):
+            ordered[start:stop].sort()
+        _kernels.sparse_codes(indptr, csc.data, ordered, n_samples, n_bins, codes, base, n_codes)
+    else:
+        _weighted_entries(csc, n_bins, weights, codes, base, n_codes)
     owners = np.repeat(np.arange(n_features), np.diff(indptr))
     differs = codes != base[owners]
     np.cumsum(np.bincount(owners[differs], minlength=n_features), out=indptr[1:])
     samples = csc.indices[differs].astype(np.int32)
     return SparseCodes(base, indptr, samples, codes[differs], n_codes, n_samples)
+
+
+def _weighted_entries(
+    csc: Data, n_bins: int, weights: Array, codes: Array, base: Array, n_codes: Ints
+) -> None:
+    """The bin of every stored entry, and in ``base`` that of zero, with weights."""
+    total = weights.sum()
+    for j, (start, stop) in enumerate(pairwise(csc.indptr)):
+        stored, own = csc.data[start:stop], weights[csc.indices[start:stop]]
+        if stop - start < csc.shape[0]:
+            stored, own = np.append(stored, 0.0), np.append(own, total - own.sum())
+        values, places = np.unique(stored, return_inverse=True)
+        cuts = _cuts(values, _sums(own, places), n_bins)
+        codes[start:stop] = np.searchsorted(cuts, values)[places[: stop - start]]
+        base[j] = np.searchsorted(cuts, 0.0)
+        n_codes[j] = len(cuts) + 1

@@ -17,7 +17,7 @@ from infused._runtime.memory import memory_budget as in_bytes
 from infused._runtime.memory import require
 from infused._runtime.threads import Workers, spans, workers
 from infused._typing import Floats, Ints
-from infused.information.counting import Counter, make_counter
+from infused.information.counting import Counter, make_counter, sums_of
 from infused.information.discrete import Codes
 
 __all__ = ["RESOLUTION", "MutualInformation", "joint_information"]
@@ -49,14 +49,12 @@ class MutualInformation:
     pool: Workers
 
     @classmethod
-    def build(cls, codes: Codes, y: Ints, pool: Workers) -> MutualInformation:
-        """From the codes of the features and of the target."""
-        n_features, n_samples = codes.shape
-        table, unit = _n_log_n(n_samples)
-        counter = make_counter(codes, y, table, pool)
+    def build(cls, codes: Codes, y: Ints, pool: Workers, weights: Ints | None = None) -> MutualInformation:
+        """From the codes of the features and of the target; ``weights`` say how often each sample counts."""
+        table, unit, counter, classes = _counted(codes, y, pool, weights)
         target_sums, feature_sums = counter.with_target()
-        classes_sum = int(table[np.bincount(y)].sum())
-        return cls(counter, table, unit, n_features, feature_sums, target_sums, classes_sum, pool)
+        classes_sum = int(table[classes].sum())
+        return cls(counter, table, unit, codes.shape[0], feature_sums, target_sums, classes_sum, pool)
 
     def restricted(self, features: Ints) -> MutualInformation:
         """The same for some of the features only."""
@@ -101,7 +99,12 @@ class MutualInformation:
 
 
 def joint_information(
-    codes: Codes, y: Ints, *, n_jobs: int | None = None, memory_budget: int | float | str | None = None
+    codes: Codes,
+    y: Ints,
+    *,
+    weights: Ints | None = None,
+    n_jobs: int | None = None,
+    memory_budget: int | float | str | None = None,
 ) -> Floats:
     """W_ij = I({f_i, f_j}; y), features x features, symmetric; the diagonal is I(f_i; y).
 
@@ -111,19 +114,20 @@ def joint_information(
         See :func:`infused.information.discrete.discretize`.
     y : ndarray of int
         See :func:`infused.information.discrete.target_codes`.
+    weights : ndarray of int, optional
+        How often each sample counts.
     n_jobs : int, optional
         Threads; -1 for every core.
     memory_budget : int or str, optional
         See :class:`infused.StructuralInformation`.
     """
-    n_features, n_samples = codes.shape
+    n_features, _ = codes.shape
     what = f"The joint information of {n_features} features"
     require(8 * n_features**2, in_bytes(memory_budget), what, "take fewer features")
-    table, unit = _n_log_n(n_samples)
-    entropy = table[-1] - table[np.bincount(y)].sum()
     W = np.empty((n_features, n_features))
     with workers(n_jobs) as pool:
-        counter = make_counter(codes, y, table, pool)
+        table, unit, counter, classes = _counted(codes, y, pool, weights)
+        entropy = table[-1] - table[classes].sum()
 
         def fill(rows: slice) -> None:
             for i in range(rows.start, rows.stop):
@@ -139,6 +143,13 @@ def joint_information(
         pool.run(fill, spans(n_features, ROWS))
         pool.run(mirror, spans(n_features, TILE))
     return W
+
+
+def _counted(codes: Codes, y: Ints, pool: Workers, weights: Ints | None) -> tuple[Ints, float, Counter, Ints]:
+    """n log n and its unit, what counts, and how many samples each class has."""
+    classes = np.bincount(y) if weights is None else sums_of(weights, y)
+    table, unit = _n_log_n(int(classes.sum()))
+    return table, unit, make_counter(codes, y, table, pool, weights), classes
 
 
 def _n_log_n(n_samples: int) -> tuple[Ints, float]:

@@ -13,6 +13,7 @@ from infused._runtime.memory import memory_budget
 from infused._typing import Array, Floats, Ints
 from infused.selectors.groups import Groups, by_variable
 from infused.selectors.inputs import basis, design_matrix, left_over, target_matrix
+from infused.selectors.weights import Weights
 
 __all__ = ["FTest", "anova", "f_values"]
 
@@ -24,13 +25,16 @@ def anova(X: Any, y: Array, real: bool) -> Floats:
         return _finite((f_regression if real else f_classif)(X, y)[0])
 
 
-def f_values(X: Any, y: Array, real: bool, variables: Groups, kept: Ints) -> Floats:
+def f_values(
+    X: Any, y: Array, real: bool, variables: Groups, kept: Ints, weights: Weights | None = None
+) -> Floats:
     """Of each variable: its own F value or the joint one of its columns, given those that are kept."""
-    if variables.single and not len(kept):
+    plain = weights is None and not len(kept)
+    if variables.single and plain:
         return anova(X, y, real)
     given = X[:, np.flatnonzero(np.isin(variables.codes, kept))]
-    test = FTest(y, real, given)
-    of_columns = test.of_columns if len(kept) else lambda columns: anova(columns, y, real)
+    test = FTest(y, real, given, weights)
+    of_columns = (lambda columns: anova(columns, y, real)) if plain else test.of_columns
     return by_variable(X, variables, of_columns, test.of_group)
 
 
@@ -43,37 +47,38 @@ class FTest:
 
     with r the canonical correlations of p independent columns with the q that code the target,
     s = min(p, q), a = max(p, q), and all of them less what g given columns explain of them. One column has
-    its usual F value. Where no degrees of freedom are left there is none: it is zero then.
+    its usual F value. Where no degrees of freedom are left there is none: it is zero then. M is the sum of
+    the weights, where there are any.
     """
 
-    def __init__(self, y: Array, real: bool, given: Any):
-        self.given = basis(dense(_standardised(given))) if given.shape[1] else np.empty((len(y), 0))
-        coded = target_matrix(y, "real" if real else "onehot", True)
+    def __init__(self, y: Array, real: bool, given: Any, weights: Weights | None = None):
+        self.weights, self.n_samples = weights, len(y) if weights is None else weights.total
+        self.given = basis(dense(self._standardised(given))) if given.shape[1] else np.empty((len(y), 0))
+        coded = target_matrix(y, "real" if real else "onehot", True, weights)
         self.Y = basis(left_over(coded, self.given))
 
     def of_group(self, columns: Any) -> float:
         """Of all columns together."""
-        F = basis(left_over(dense(_standardised(columns)), self.given))
+        F = basis(left_over(dense(self._standardised(columns)), self.given))
         return float(self._values(((F.T @ self.Y) ** 2).sum(), F.shape[1]))
 
     def of_columns(self, columns: Any) -> Floats:
         """Of each column."""
-        F = left_over(_standardised(columns), self.given)
+        F = left_over(self._standardised(columns), self.given)
         square = column_squares(F)
         explained = ((F.T @ self.Y) ** 2).sum(axis=1) / np.where(square > 0, square, 1.0)
         return np.where(square > 0, self._values(explained, 1), 0.0)
 
     def _values(self, explained: Any, p: int) -> Floats:
         q = self.Y.shape[1]
-        free = len(self.Y) - 1 - self.given.shape[1] - max(p, q)
+        free = self.n_samples - 1 - self.given.shape[1] - max(p, q)
         if min(p, q) == 0 or free <= 0:
             return np.zeros_like(explained)
         with np.errstate(divide="ignore"):
             return _finite(explained / max(p, q) / (np.maximum(min(p, q) - explained, 0.0) / free))
 
-
-def _standardised(columns: Any) -> Design:
-    return design_matrix(columns, True, memory_budget())
+    def _standardised(self, columns: Any) -> Design:
+        return design_matrix(columns, True, memory_budget(), self.weights)
 
 
 def _finite(scores: Any) -> Floats:

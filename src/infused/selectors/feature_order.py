@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from infused._design import Design, column_squares, inner_products
 from infused._typing import Floats, Ints
 from infused.penalties.fusion import fusion_edges, no_edges
 from infused.selectors.inputs import unit_columns
+from infused.selectors.weights import Weights
 
 __all__ = ["Fusion", "choose_fusion", "order_of_features"]
 
@@ -49,6 +50,7 @@ def choose_fusion(
     *,
     published: bool = False,
     grouped: bool = False,
+    weights: Weights | None = None,
 ) -> Fusion:
     """What the parameter ``fusion`` means for these features; "auto" looks at the training data.
 
@@ -64,6 +66,8 @@ def choose_fusion(
         Whether the model is the paper's, for which "auto" is the chain.
     grouped : bool, default=False
         Whether several columns make one variable, for which "auto" is none: they have no order.
+    weights : Weights or None, default=None
+        Of the samples; the rows of F are multiplied by their roots.
 
     Returns
     -------
@@ -81,17 +85,17 @@ def choose_fusion(
         return Fusion("grid", edges, "the features are the pixels of a picture", grid_shape)
     if grouped:
         return Fusion("none", no_edges(), "variables of several columns have no order")
-    return order_of_features(F)
+    return order_of_features(F, weights)
 
 
-def order_of_features(F: Design) -> Fusion:
+def order_of_features(F: Design, weights: Weights | None = None) -> Fusion:
     """The chain or the grid where neighbours are far more alike than other pairs, else nothing.
 
     A feature votes for the chain when the feature most correlated with it is the one before or after it, and
     for a grid of width w when it is beside it or w places away. In a table without order the share of such
     votes is near 2 / N, or 4 / N; a signal or a picture has most of them.
     """
-    F = unit_columns(_sampled_rows(F))
+    F = unit_columns(*_sampled_rows(F, weights))
     varies = column_squares(F) > 0
     n = F.shape[1]
     if n < FEWEST or varies.sum() < FEWEST:
@@ -162,10 +166,11 @@ def _width(alike: _Likeness, n: int) -> int | None:
     return width if means[width] > max(beside) and means[width] >= ACROSS * alike.mean_at(1) else None
 
 
-def _sampled_rows(F: Design) -> Design:
+def _sampled_rows(F: Design, weights: Weights | None) -> tuple[Design, Weights | None]:
     if len(F) <= MOST_ROWS:
-        return F
-    return F[np.sort(np.random.default_rng(0).permutation(len(F))[:MOST_ROWS]), :]
+        return F, weights
+    rows = np.sort(np.random.default_rng(0).permutation(len(F))[:MOST_ROWS])
+    return F[rows, :], None if weights is None else replace(weights, values=weights.values[rows])
 
 
 def _reason(share: float, what: str, shape: tuple[int, int] | None = None) -> str:

@@ -32,6 +32,8 @@ class ForwardSearch:
     k: int | None
     """How many features, or blocks; None for all."""
     blocks: Ints | None = None
+    n_samples: float | None = None
+    """How many samples the rows stand for, by their weights; None for one each."""
     c: Floats = field(init=False)
     d: Floats = field(init=False)
     relevance: Floats = field(init=False)
@@ -61,6 +63,7 @@ class ForwardSearch:
         self._W = np.empty((most, len(self.Y)))  # P f_s of the features that were added
         self._sizes = np.empty(most)
         self._added = 0
+        self._n_samples = len(self.Y) if self.n_samples is None else self.n_samples
         self._left, self._spent = float((self.Y * self.Y).sum()), 1.0  # the mean is a degree of freedom
 
     def gains(self) -> Floats:
@@ -94,7 +97,7 @@ class ForwardSearch:
         """Gains less what further features of a block take of noise: an equal share of what is left each."""
         if not self._stacks:
             return gain
-        worth, share = gain.copy(), self._left / max(len(self.Y) - self._spent, 1.0)
+        worth, share = gain.copy(), self._left / max(self._n_samples - self._spent, 1.0)
         for stack in self._stacks:
             worth[stack.blocks] -= share * np.maximum(stack.freedom - 1, 0.0)
         worth[gain == 0] = worth.min() - 1  # nothing new comes after what is no better than chance

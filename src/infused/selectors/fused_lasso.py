@@ -127,7 +127,8 @@ class FusedLasso(LinearSelector):
         self.memory_budget = memory_budget
 
     def _compose(self, data: TrainingData) -> Composition:
-        fused = choose_fusion(self.fusion, self.grid_shape, data.F, grouped=data.groups is not None)
+        grouped = data.groups is not None
+        fused = choose_fusion(self.fusion, self.grid_shape, data.F, grouped=grouped, weights=data.weights)
         model = SparseModel(
             data.F,
             data.Y,

@@ -25,6 +25,7 @@ from infused.selectors.inputs import (
     target_matrix,
 )
 from infused.selectors.tuning import CV, SCORING, chosen_number
+from infused.selectors.weights import weighed
 
 __all__ = ["GreedyForward"]
 
@@ -135,7 +136,7 @@ class GreedyForward(BaseSelector):
         return tags
 
     @fit_context
-    def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Rank and select the features of X for the target y.
 
         Parameters
@@ -144,6 +145,8 @@ class GreedyForward(BaseSelector):
             Training samples.
         y : array of shape (n_samples,) or (n_samples, n_targets)
             Class labels, real values, several columns of real values, or an indicator matrix of labels.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            What each sample counts; a whole number is as good as so many copies of it.
         groups : array-like of shape (n_samples,), default=None
             Samples that belong together, where ``n_features_to_select="auto"`` and ``cv`` asks for them.
 
@@ -156,10 +159,13 @@ class GreedyForward(BaseSelector):
         variables = self._variables(X)
         kept = variables.places(self.keep)
         coding = resolve_coding(y, self.target)
-        number = chosen_number(self, X, y, variables, kept, real=coding == "real", samples=groups)
+        number = chosen_number(
+            self, X, y, variables, kept, real=coding == "real", samples=groups, sample_weight=sample_weight
+        )
         k = number_or_half(number, variables, len(kept))
-        F = design_matrix(X, self.standardize, memory_budget(self.memory_budget))
-        Y = target_matrix(y, coding, self.standardize)
+        X, y, weights = weighed(X, y, sample_weight)
+        F = design_matrix(X, self.standardize, memory_budget(self.memory_budget), weights)
+        Y = target_matrix(y, coding, self.standardize, weights)
         total = float((Y * Y).sum()) or 1.0
         with blas_threads(self.n_jobs):
             blocks = None if variables.single else variables.codes
@@ -168,7 +174,8 @@ class GreedyForward(BaseSelector):
             if len(kept):
                 F, Y, first = _adjusted(F, Y, [variables.columns(group) for group in kept])
                 weight = self.ridge * mean_square(F[:, ~np.isin(variables.codes, kept)])
-            search = ForwardSearch(F, Y, weight, k - len(kept), blocks)
+            n_samples = None if weights is None else weights.total
+            search = ForwardSearch(F, Y, weight, k - len(kept), blocks, n_samples)
             search.free[kept] = False
             search.relevance[~constant] = np.maximum(search.relevance[~constant], 0.0)
             order, gains = search.run()

@@ -20,6 +20,7 @@ from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, check_one_t
 from infused.selectors.groups import GROUPS, KEEP
 from infused.selectors.inputs import is_real
 from infused.selectors.tuning import CV, SCORING, chosen_number
+from infused.selectors.weights import weighed
 
 __all__ = ["InformationFilter"]
 
@@ -52,7 +53,7 @@ class InformationFilter(BaseSelector):
     n_jobs: int | None
 
     @fit_context
-    def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Rank and select the features of X for the target y.
 
         Parameters
@@ -61,6 +62,8 @@ class InformationFilter(BaseSelector):
             Training samples.
         y : array of shape (n_samples,)
             Class labels of any kind, or real values.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            What each sample counts; a whole number is as good as so many copies of it.
         groups : array-like of shape (n_samples,), default=None
             Samples that belong together, where ``n_features_to_select="auto"`` and ``cv`` asks for them.
 
@@ -74,12 +77,16 @@ class InformationFilter(BaseSelector):
         variables = self._variables(X)
         kept = variables.places(self.keep)
         real = is_real(y, self.target)
-        number = chosen_number(self, X, y, variables, kept, real=real, samples=groups)
+        number = chosen_number(
+            self, X, y, variables, kept, real=real, samples=groups, sample_weight=sample_weight
+        )
         k = number_or_half(number, variables, len(kept))
-        y_codes = target_codes(X, y, target=self.target, n_bins=self.n_bins)
-        codes = joint_codes(discretize(X, self.n_bins, self.n_jobs), variables.codes)
+        X, y, weights = weighed(X, y, sample_weight)
+        counts, units = (None, None) if weights is None else (weights.counts, weights.units)
+        y_codes = target_codes(X, y, target=self.target, n_bins=self.n_bins, weights=counts)
+        codes = joint_codes(discretize(X, self.n_bins, self.n_jobs, counts), variables.codes)
         with workers(self.n_jobs) as pool:
-            information = MutualInformation.build(codes, y_codes, pool)
+            information = MutualInformation.build(codes, y_codes, pool, units)
             self.relevance_ = information.with_target()
             order, self.criterion_ = self._select(
                 information, self.relevance_, codes.n_codes > 1, kept.tolist(), k

@@ -6,20 +6,21 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from joblib import Parallel, delayed
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.multiclass import OneVsRestClassifier
 
 from infused._runtime.memory import memory_budget
 from infused._runtime.messages import reason
 from infused._runtime.sklearn_compat import L1_PENALTY, Interval
-from infused._typing import Array, Floats
+from infused._typing import Floats
 from infused.exceptions import InputError
+from infused.graphs.validation import class_codes
 from infused.selectors.docs import SCORES, documented
 from infused.selectors.f_test import f_values
-from infused.selectors.groups import Groups
+from infused.selectors.forest import forest_importances
 from infused.selectors.inputs import dense_design
-from infused.selectors.scores import ScoreSelector
+from infused.selectors.scores import ScoreSelector, Seen
 
 __all__ = ["L1LogisticSelector", "RandomForestSelector"]
 
@@ -107,8 +108,8 @@ class L1LogisticSelector(ScoreSelector):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _score(self, X: Any, y: Array, real: bool, variables: Groups) -> Floats:
-        if real:
+    def _score(self, seen: Seen) -> Floats:
+        if seen.real:
             raise InputError("L1LogisticSelector needs classes, but y is continuous: take Lasso instead.")
         logistic = LogisticRegression(
             **L1_PENALTY,
@@ -118,12 +119,24 @@ class L1LogisticSelector(ScoreSelector):
             max_iter=1000,
             random_state=self.random_state,
         )
-        F = np.sqrt(X.shape[0]) * dense_design(X, True, memory_budget())  # of variance one
-        model = OneVsRestClassifier(logistic, n_jobs=self.n_jobs).fit(F, y)
-        return variables.summed(np.abs([part.coef_[0] for part in model.estimators_]).sum(axis=0))
+        F, weights = _of_variance_one(seen), None if seen.weights is None else seen.weights.values
+        codes, counts = class_codes(seen.y)
+        classes = range(1 if len(counts) == 2 else 0, len(counts))
+        jobs = Parallel(n_jobs=self.n_jobs)
+        fits = jobs(delayed(clone(logistic).fit)(F, codes == c, weights) for c in classes)
+        return seen.variables.summed(np.abs([fit.coef_[0] for fit in fits]).sum(axis=0))
 
-    def _tie_breaks(self, X: Any, y: Array, variables: Groups) -> Floats:
-        return f_values(X, y, False, variables, variables.places(self.keep))
+    def _tie_breaks(self, seen: Seen) -> Floats:
+        kept = seen.variables.places(self.keep)
+        return f_values(seen.X, seen.y, False, seen.variables, kept, seen.weights)
+
+
+def _of_variance_one(seen: Seen) -> Floats:
+    weights = seen.weights
+    F = dense_design(seen.X, True, memory_budget(), weights)
+    if weights is None:
+        return np.asarray(F * np.sqrt(len(F)))
+    return np.asarray(F * (np.sqrt(weights.total) / weights.root[:, None]))
 
 
 @documented(SCORES)
@@ -136,6 +149,8 @@ class RandomForestSelector(ScoreSelector):
 
     is the score of feature i: over the T = 300 trees, what the nodes v that split on it take off the
     impurity, weighted by their share :math:`p_v` of the samples. A group of features has the sum of theirs.
+    Trees are scikit-learn's, each on as many samples as there are, drawn with replacement by their weights.
+    Neither the order of the samples nor their repetition instead of a weight changes what is drawn.
 
     Parameters
     ----------
@@ -163,10 +178,11 @@ class RandomForestSelector(ScoreSelector):
     (178, 4)
     """
 
-    def _score(self, X: Any, y: Array, real: bool, variables: Groups) -> Floats:
-        forest = RandomForestRegressor if real else RandomForestClassifier
-        model = forest(300, random_state=self.random_state, n_jobs=self.n_jobs)
+    def _score(self, seen: Seen) -> Floats:
         try:
-            return variables.summed(model.fit(X, y).feature_importances_)
+            importances = forest_importances(
+                seen.X, seen.y, seen.real, seen.weights, self.random_state, self.n_jobs
+            )
         except ValueError as error:  # scikit-learn's trees compute in float32
             raise InputError(f"a random forest cannot take these data: {reason(error)}") from error
+        return seen.variables.summed(importances)

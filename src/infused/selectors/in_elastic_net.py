@@ -15,12 +15,13 @@ from infused.selectors.inputs import TrainingData, one_target
 from infused.selectors.linear import Composition, LinearSelector
 from infused.selectors.model import SparseModel
 from infused.selectors.ranking import Lambdas
+from infused.selectors.structural import StructuralSelector
 
 __all__ = ["InElasticNet"]
 
 
 @documented(INFORMED)
-class InElasticNet(LinearSelector):
+class InElasticNet(StructuralSelector):
     r"""The elastic net with structural information (InElasticNet).
 
     .. math::
@@ -132,6 +133,7 @@ class InElasticNet(LinearSelector):
         self.memory_budget = memory_budget
 
     def _compose(self, data: TrainingData) -> Composition:
+        self._refuse_weights(data.weights)
         relative = self.lambda_scale == "relative"
 
         def U(features: Ints) -> Floats:

@@ -127,12 +127,16 @@ class InLasso(LinearSelector):
         self.memory_budget = memory_budget
 
     def _compose(self, data: TrainingData) -> Composition:
-        relative = self.lambda_scale == "relative"
+        relative, weights = self.lambda_scale == "relative", data.weights
 
         def W(features: Ints) -> Floats:
-            codes = discretize(data.columns(features), self.n_bins, self.n_jobs)
-            y_codes = target_codes(data.X, one_target(data.y), target=data.kind, n_bins=self.n_bins)
-            return joint_information(codes, y_codes, n_jobs=self.n_jobs, memory_budget=self.memory_budget)
+            counts, units = (None, None) if weights is None else (weights.counts, weights.units)
+            codes = discretize(data.columns(features), self.n_bins, self.n_jobs, counts)
+            y = one_target(data.y, weights)
+            y_codes = target_codes(data.X, y, target=data.kind, n_bins=self.n_bins, weights=counts)
+            return joint_information(
+                codes, y_codes, weights=units, n_jobs=self.n_jobs, memory_budget=self.memory_budget
+            )
 
         term = InformationTerm(W, self.lambda3, relative, self.formulation, self.unbounded)
         stand_in = term.stand_in(data.F)

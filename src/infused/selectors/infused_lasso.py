@@ -16,12 +16,13 @@ from infused.selectors.inputs import TrainingData, one_target
 from infused.selectors.linear import Composition, LinearSelector
 from infused.selectors.model import SparseModel
 from infused.selectors.ranking import Lambdas
+from infused.selectors.structural import StructuralSelector
 
 __all__ = ["InFusedLasso"]
 
 
 @documented({**INFORMED, **FUSION})
-class InFusedLasso(LinearSelector):
+class InFusedLasso(StructuralSelector):
     r"""Fused lasso with structural information (InFusedLasso).
 
     .. math::
@@ -147,6 +148,7 @@ class InFusedLasso(LinearSelector):
         self.memory_budget = memory_budget
 
     def _compose(self, data: TrainingData) -> Composition:
+        self._refuse_weights(data.weights)
         relative = self.lambda_scale == "relative"
 
         def U(features: Ints) -> Floats:

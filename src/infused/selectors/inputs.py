@@ -16,6 +16,7 @@ from infused._typing import Array, Data, Floats, Ints, TargetKind
 from infused.exceptions import InputError
 from infused.graphs.validation import class_codes
 from infused.selectors.groups import Groups
+from infused.selectors.weights import Weights, centred
 
 __all__ = [
     "Coding",
@@ -55,15 +56,29 @@ class TrainingData:
     Y: Floats
     """Targets, samples x targets."""
     variables: Groups
+    weights: Weights | None = None
+    """Of the samples: rows of F and Y are multiplied by their roots."""
 
     @classmethod
     def make(
-        cls, X: Data, y: Array, target: str, standardize: bool, budget: int, variables: Groups
+        cls,
+        X: Data,
+        y: Array,
+        target: str,
+        standardize: bool,
+        budget: int,
+        variables: Groups,
+        weights: Weights | None = None,
     ) -> TrainingData:
         """From checked X and y; ``target`` says what y is to the model, or leaves it to y."""
         coding = resolve_coding(y, target)
-        F = design_matrix(X, standardize, budget)
-        return cls(X, y, coding, F, target_matrix(y, coding, standardize), variables)
+        F = design_matrix(X, standardize, budget, weights)
+        return cls(X, y, coding, F, target_matrix(y, coding, standardize, weights), variables, weights)
+
+    @property
+    def n_samples(self) -> float:
+        """How many samples the rows stand for."""
+        return float(len(self.F)) if self.weights is None else self.weights.total
 
     @property
     def n_features(self) -> int:
@@ -93,20 +108,21 @@ def constant_columns(X: Data) -> Array:
     return np.asarray(largest == smallest)
 
 
-def design_matrix(X: Data, standardize: bool, budget: int) -> Design:
+def design_matrix(X: Data, standardize: bool, budget: int, weights: Weights | None = None) -> Design:
     """X for a linear model; standardised, its columns have mean zero and length one. Constant ones are zero.
 
-    What is sparse stays so, and its means are implied, unless it would be smaller as a dense array.
+    What is sparse stays so, and its means are implied, unless it would be smaller as a dense array. With
+    weights these are weighted means, and rows are multiplied by the roots of their weights.
     """
     n_samples, n_features = X.shape
     if sp.issparse(X) and X.nnz <= SPARSE * n_samples * n_features:
         what = f"The sparse design matrix of {n_samples} samples and {X.nnz} entries"
         require(48 * X.nnz, budget, what, "take fewer features or fewer samples")
-        return _sparse_design(X, standardize)
-    return dense_design(X, standardize, budget)
+        return _sparse_design(X, standardize, None if weights is None else weights.values)
+    return dense_design(X, standardize, budget, weights)
 
 
-def dense_design(X: Data, standardize: bool, budget: int) -> Floats:
+def dense_design(X: Data, standardize: bool, budget: int, weights: Weights | None = None) -> Floats:
     """The same as a dense array."""
     n_samples, n_features = X.shape
     what = f"The dense design matrix of {n_samples} samples and {n_features} features"
@@ -114,12 +130,16 @@ def dense_design(X: Data, standardize: bool, budget: int) -> Floats:
     F: Floats = np.array(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
     if not standardize:
         F[:, constant_columns(F)] = 0.0
-        return F
+        return F if weights is None else F * weights.root[:, None]
     largest = np.abs(F).max(axis=0)
     F /= np.where(largest > 0, largest, 1.0)  # so that no square overflows
-    F -= F.mean(axis=0)
+    if weights is None:
+        F -= F.mean(axis=0)
+    else:
+        F -= weights.values @ F / weights.total
+        F *= weights.root[:, None]
     length = np.sqrt((F * F).sum(axis=0))
-    varies = length > NEGLIGIBLE * np.sqrt(n_samples)
+    varies = length > NEGLIGIBLE * np.sqrt(n_samples if weights is None else weights.total)
     F /= np.where(varies, length, 1.0)
     F[:, ~varies] = 0.0
     return F
@@ -154,9 +174,9 @@ def _sparse_design(X: Data, standardize: bool, weights: Floats | None = None) ->
     return centred.scaled(_inverse(length, length > NEGLIGIBLE * np.sqrt(total)))
 
 
-def unit_columns(F: Design) -> Design:
+def unit_columns(F: Design, weights: Weights | None = None) -> Design:
     """The columns of a design, or of some of its rows, with mean zero and length one; constants are zero."""
-    root = np.ones((len(F), 1))
+    root = np.ones((len(F), 1)) if weights is None else weights.root[:, None]
     means = (F.T @ root).T / (root**2).sum()
     if isinstance(F, np.ndarray):
         centred = F - root @ means
@@ -223,8 +243,8 @@ def is_real(y: Any, target: str) -> bool:
     return resolve_coding(y, "onehot" if target == "classes" else target) == "real"
 
 
-def target_matrix(y: Array, coding: Coding, standardize: bool) -> Floats:
-    """Y, samples x targets; standardised, its columns have mean zero and length one."""
+def target_matrix(y: Array, coding: Coding, standardize: bool, weights: Weights | None = None) -> Floats:
+    """Y, samples x targets; standardised, its columns have mean zero and length one. Weights as for X."""
     if coding == "real":
         Y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y").reshape(len(y), -1)
     else:
@@ -235,18 +255,24 @@ def target_matrix(y: Array, coding: Coding, standardize: bool) -> Floats:
         else:
             Y = np.eye(len(counts))[codes]
             Y = Y[:, 1:] if len(counts) == 2 else Y  # the two columns of two classes say the same
+    if weights is not None:
+        Y = Y * weights.root[:, None]
     if not standardize:
         return np.asarray(Y)
-    Y = Y - Y.mean(axis=0)
+    Y = centred(Y, weights)
     length = np.linalg.norm(Y, axis=0)
     return np.asarray(Y / np.where(length > 0, length, 1.0))
 
 
-def one_target(y: Array) -> Array:
-    """Target graphs are of one target: of several real ones, their first principal component."""
+def one_target(y: Array, weights: Weights | None = None) -> Array:
+    """The graphs and the counts are of one target: of several real ones, their first principal component."""
     y = np.asarray(y)
     if y.ndim == 1 or y.shape[1] == 1:
         return y.ravel()
-    centred = y - y.mean(axis=0)
-    left, size, _ = np.linalg.svd(centred / np.maximum(centred.std(axis=0), 1e-300), full_matrices=False)
-    return np.asarray(left[:, 0] * size[0])
+    values, root = (None, 1.0) if weights is None else (weights.values, weights.root[:, None])
+    scaled = y - np.average(y, axis=0, weights=values)
+    length = np.linalg.norm(scaled * root, axis=0)
+    scaled = scaled / np.where(length > 0, length, 1.0)
+    _, _, directions = np.linalg.svd(scaled * root, full_matrices=False)
+    component = (scaled * directions[0]).sum(axis=1)  # row by row: equal samples stay equal
+    return np.asarray(component * np.sign(component[np.abs(component).argmax()]))  # bins have a direction

@@ -24,6 +24,7 @@ from infused.selectors.kept import Adjusted
 from infused.selectors.model import SparseModel
 from infused.selectors.ranking import Lambdas, Ranked, behind, fit_path, path_grid, rank, rank_by_coefficient
 from infused.selectors.tuning import CV, SCORING, chosen_number
+from infused.selectors.weights import Weights, weighed
 from infused.solvers.result import RegularizationPath
 
 __all__ = ["Composition", "LinearSelector"]
@@ -78,7 +79,7 @@ class LinearSelector(BaseSelector):
         return tags
 
     @fit_context
-    def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Rank and select the features of X for the target y.
 
         Parameters
@@ -87,6 +88,8 @@ class LinearSelector(BaseSelector):
             Training samples.
         y : array of shape (n_samples,) or (n_samples, n_targets)
             Class labels, real values, several columns of real values, or an indicator matrix of labels.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            What each sample counts; a whole number is as good as so many copies of it.
         groups : array-like of shape (n_samples,), default=None
             Samples that belong together, where ``n_features_to_select="auto"`` and ``cv`` asks for them.
 
@@ -99,12 +102,15 @@ class LinearSelector(BaseSelector):
         variables = self._variables(X)
         kept = variables.places(self.keep)
         real = resolve_coding(y, self.target) == "real"
-        number = chosen_number(self, X, y, variables, kept, real=real, samples=groups)
+        number = chosen_number(
+            self, X, y, variables, kept, real=real, samples=groups, sample_weight=sample_weight
+        )
         k = how_many(number, variables, len(kept))
+        X, y, weights = weighed(X, y, sample_weight)
         with blas_threads(_threads(self.n_jobs, X)):
-            data = self._training_data(X, y, variables)
+            data = self._training_data(X, y, variables, weights)
             composed = self._compose(data)
-            adjusted = Adjusted.make(composed.model, kept, data.F)
+            adjusted = Adjusted.make(replace(composed.model, n_samples=data.n_samples), kept, data.F)
             ranked, found = _rank(composed, adjusted, self.ranking, k, self.memory_budget)
         if data.coding == "onehot":
             self.classes_ = np.unique(y)
@@ -114,7 +120,7 @@ class LinearSelector(BaseSelector):
         return self
 
     def regularization_path(
-        self, X: Any, y: Any, *, lambda1: Any = None, n_lambdas: int = 30
+        self, X: Any, y: Any, *, lambda1: Any = None, n_lambdas: int = 30, sample_weight: Any = None
     ) -> RegularizationPath:
         """Solve on all features for a grid of lambda1, each time from where the last solution ended.
 
@@ -129,6 +135,8 @@ class LinearSelector(BaseSelector):
             logarithm, from where no feature is needed down to the estimator's own lambda1.
         n_lambdas : int, default=30
             How many values the default grid has.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            As in :meth:`fit`.
 
         Returns
         -------
@@ -150,9 +158,10 @@ class LinearSelector(BaseSelector):
         self._validate_params()
         copy = clone(self)  # so that this leaves no trace of a fit
         X, y = with_targets(copy, X, y)
+        X, y, weights = weighed(X, y, sample_weight)
         with blas_threads(_threads(self.n_jobs, X)):
             variables = copy._variables(X)
-            data = self._training_data(X, y, variables)
+            data = self._training_data(X, y, variables, weights)
             composed = self._compose(data)
             adjusted = Adjusted.make(composed.model, variables.places(self.keep), data.F)
             model = adjusted.model
@@ -167,11 +176,11 @@ class LinearSelector(BaseSelector):
         results = [replace(fit.result, coef=adjusted.coefficients(fit.result.coef)) for fit in fits]
         return RegularizationPath.from_results(grid, results)
 
-    def _training_data(self, X: Any, y: Any, variables: Groups) -> TrainingData:
+    def _training_data(self, X: Any, y: Any, variables: Groups, weights: Weights | None) -> TrainingData:
         published = getattr(self, "formulation", "stable") == "paper" and self.target == "auto"
         target = "label" if published else self.target
         budget = memory_budget(self.memory_budget)
-        return TrainingData.make(X, y, target, self.standardize, budget, variables)
+        return TrainingData.make(X, y, target, self.standardize, budget, variables, weights)
 
 
 def _rank(

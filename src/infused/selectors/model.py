@@ -79,6 +79,8 @@ class SparseModel:
     solver: str = "auto"
     varying: Array | None = None
     """The features that are not constant; None for those of X that are not zero."""
+    n_samples: float | None = None
+    """How many samples the rows stand for, by their weights; None for one each."""
 
     @property
     def n_features(self) -> int:

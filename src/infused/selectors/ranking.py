@@ -151,7 +151,7 @@ def forward_order(model: SparseModel, variables: Ints) -> tuple[Ints, Floats]:
     F = model.X[:, features]
     owners = model.variables
     blocks = None if owners is None else np.searchsorted(variables, owners[features])
-    order, gains = ForwardSearch(F, Y, FORWARD_RIDGE * mean_square(F), None, blocks).run()
+    order, gains = ForwardSearch(F, Y, FORWARD_RIDGE * mean_square(F), None, blocks, model.n_samples).run()
     return order, np.cumsum(gains[::-1])[::-1] / max(float((Y * Y).sum()), np.finfo(float).tiny)
 
 

@@ -6,6 +6,7 @@ They share the interface of the others: ``n_features_to_select``, ``scores_``, `
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -18,6 +19,7 @@ from sklearn.utils.validation import validate_data
 from infused._runtime.sklearn_compat import Interval, StrOptions, fit_context
 from infused._runtime.threads import workers
 from infused._typing import Array, Floats
+from infused.graphs.validation import Target
 from infused.information.discrete import MAX_BINS, discretize, joint_codes, target_codes
 from infused.information.mutual import MutualInformation
 from infused.selectors.base import (
@@ -34,16 +36,30 @@ from infused.selectors.groups import GROUPS, KEEP, Groups, by_variable
 from infused.selectors.inputs import constant_columns, is_real
 from infused.selectors.neighbours import joint_information_by_neighbours
 from infused.selectors.tuning import CV, SCORING, chosen_number
+from infused.selectors.weights import Weights, refuse_weights, weighed
 
 __all__ = [
     "AnovaSelector",
     "MutualInformationSelector",
     "RandomSelector",
     "ScoreSelector",
+    "Seen",
 ]
 
 FEWEST_OF_A_CODE = 5  # samples, on average
 SEED = [Interval(Integral, 0, None, closed="left"), None]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a score is made of: the data, checked, and what is known of them."""
+
+    X: Any
+    y: Array
+    real: bool
+    """Whether y holds real values."""
+    variables: Groups
+    weights: Weights | None = None
 
 
 @documented(SCORES)
@@ -92,7 +108,7 @@ class ScoreSelector(BaseSelector):
         self.n_jobs = n_jobs
 
     @fit_context
-    def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Score, rank and select the features of X for the target y.
 
         Parameters
@@ -101,6 +117,8 @@ class ScoreSelector(BaseSelector):
             Training samples.
         y : array of shape (n_samples,)
             Class labels or real values.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            What each sample counts; a whole number is as good as so many copies of it.
         groups : array-like of shape (n_samples,), default=None
             Samples that belong together, where ``n_features_to_select="auto"`` and ``cv`` asks for them.
 
@@ -116,21 +134,25 @@ class ScoreSelector(BaseSelector):
         variables = self._variables(X)
         kept = variables.places(self.keep)
         real = is_real(y, self.target)
-        number = chosen_number(self, X, y, variables, kept, real=real, samples=groups)
+        number = chosen_number(
+            self, X, y, variables, kept, real=real, samples=groups, sample_weight=sample_weight
+        )
         k = number_or_half(number, variables, len(kept))
-        scores, tie_breaks = self._score(X, y, real, variables), self._tie_breaks(X, y, variables)
+        X, y, weights = weighed(X, y, sample_weight)
+        seen = Seen(X, y, real, variables, weights)
+        scores, tie_breaks = self._score(seen), self._tie_breaks(seen)
         constant = variables.all_of(constant_columns(X))
         scores[constant], tie_breaks[constant] = 0.0, -np.inf
         scores, ranking = ahead(kept, scores, ranks(scores, tie_breaks))
         self._store_ranking(variables, scores, ranking, ranking <= k)
         return self
 
-    def _score(self, X: Any, y: Array, real: bool, variables: Groups) -> Floats:
+    def _score(self, seen: Seen) -> Floats:
         """One number for each variable."""
         raise NotImplementedError
 
-    def _tie_breaks(self, X: Any, y: Array, variables: Groups) -> Floats:
-        return np.zeros(len(variables))
+    def _tie_breaks(self, seen: Seen) -> Floats:
+        return np.zeros(len(seen.variables))
 
 
 @documented(SCORES)
@@ -161,8 +183,8 @@ class RandomSelector(ScoreSelector):
     (178, 4)
     """
 
-    def _score(self, X: Any, y: Array, real: bool, variables: Groups) -> Floats:
-        return np.asarray(np.random.default_rng(self.random_state).random(len(variables)))
+    def _score(self, seen: Seen) -> Floats:
+        return np.asarray(np.random.default_rng(self.random_state).random(len(seen.variables)))
 
 
 @documented(SCORES)
@@ -201,8 +223,9 @@ class AnovaSelector(ScoreSelector):
     (178, 4)
     """
 
-    def _score(self, X: Any, y: Array, real: bool, variables: Groups) -> Floats:
-        return f_values(X, y, real, variables, variables.places(self.keep))
+    def _score(self, seen: Seen) -> Floats:
+        kept = seen.variables.places(self.keep)
+        return f_values(seen.X, seen.y, seen.real, seen.variables, kept, seen.weights)
 
 
 @documented(SCORES)
@@ -283,19 +306,28 @@ class MutualInformationSelector(ScoreSelector):
         self.estimator = estimator
         self.n_bins = n_bins
 
-    def _score(self, X: Any, y: Array, real: bool, variables: Groups) -> Floats:
+    def _score(self, seen: Seen) -> Floats:
+        X, y, weights = seen.X, seen.y, seen.weights
         if self.estimator == "neighbours":
-            estimate = mutual_info_regression if real else mutual_info_classif
+            refuse_weights(
+                "estimator='neighbours'",
+                "a sample that counts twice would be its own neighbour",
+                "Take estimator='binned'",
+                weights,
+            )
+            estimate = mutual_info_regression if seen.real else mutual_info_classif
             return by_variable(
                 X,
-                variables,
+                seen.variables,
                 lambda columns: self._by_neighbours(columns, y, estimate),
-                lambda columns: joint_information_by_neighbours(columns, y, real, self.random_state),
+                lambda columns: joint_information_by_neighbours(columns, y, seen.real, self.random_state),
             )
-        codes = target_codes(X, y, target="real" if real else "classes", n_bins=self.n_bins)
-        features = joint_codes(discretize(X, self.n_bins, self.n_jobs), variables.codes)
+        counts, units = (None, None) if weights is None else (weights.counts, weights.units)
+        kind: Target = "real" if seen.real else "classes"
+        codes = target_codes(X, y, target=kind, n_bins=self.n_bins, weights=counts)
+        features = joint_codes(discretize(X, self.n_bins, self.n_jobs, counts), seen.variables.codes)
         with workers(self.n_jobs) as pool:
-            return MutualInformation.build(features, codes, pool).with_target()
+            return MutualInformation.build(features, codes, pool, units).with_target()
 
     def _by_neighbours(self, X: Any, y: Array, estimate: Callable[..., Floats]) -> Floats:
         # One call for each column: the noise that scikit-learn adds is then the same for all.

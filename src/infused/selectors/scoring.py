@@ -51,18 +51,19 @@ class Scoring:
         """Whether the model should weigh all classes alike."""
         return self.name in BALANCED
 
-    def of(self, model: Any, X: Floats, y: Array) -> float:
-        """The score."""
+    def of(self, model: Any, X: Floats, y: Array, weights: Floats | None = None) -> float:
+        """The score; a scorer of one's own is asked without weights."""
         if self.scorer is not None:
             return float(self.scorer(model, X, y))
         if self.name in ("roc_auc", "average_precision"):
-            return _one_against_rest(model, X, y, self)
-        plain = _plain_scores(model, X, y)
+            return _one_against_rest(model, X, y, self, weights)
+        plain = _plain_scores(model, X, y, weights)
         if self.name in plain:
             return plain[self.name]
         from sklearn.metrics import get_scorer
 
-        return float(get_scorer(self.name)(model, X, y))
+        given = {} if weights is None else {"sample_weight": weights}
+        return float(get_scorer(self.name)(model, X, y, **given))
 
 
 def default_scoring(y: Array, kind: TargetKind) -> tuple[str, str]:
@@ -133,27 +134,29 @@ def scores_of(model: Any, X: Floats, y: Array, scoring: Scoring) -> dict[str, An
     return {**stored, "scoring": scoring.name, "score": score}
 
 
-def _plain_scores(model: Any, X: Floats, y: Array) -> dict[str, float]:
+def _plain_scores(model: Any, X: Floats, y: Array, weights: Floats | None = None) -> dict[str, float]:
     """Those that come from predictions."""
     from sklearn.base import is_regressor
     from sklearn.metrics import accuracy_score, f1_score, mean_absolute_error, r2_score, recall_score
 
-    predicted = model.predict(X)
+    predicted, by = model.predict(X), {"sample_weight": weights}
     if is_regressor(model):
         return {
-            "r2": float(r2_score(y, predicted)) if len(y) > 1 else float("nan"),
-            "mae": -float(mean_absolute_error(y, predicted)),
+            "r2": float(r2_score(y, predicted, **by)) if len(y) > 1 else float("nan"),
+            "mae": -float(mean_absolute_error(y, predicted, **by)),
         }
     # Balanced accuracy over the classes that the test part has.
-    recall = recall_score(y, predicted, labels=np.unique(y), average="macro", zero_division=0)
+    recall = recall_score(y, predicted, labels=np.unique(y), average="macro", zero_division=0, **by)
     return {
-        "accuracy": float(accuracy_score(y, predicted)),
+        "accuracy": float(accuracy_score(y, predicted, **by)),
         "balanced_accuracy": float(recall),
-        "f1": float(f1_score(y, predicted, average="macro", zero_division=0)),
+        "f1": float(f1_score(y, predicted, average="macro", zero_division=0, **by)),
     }
 
 
-def _one_against_rest(model: Any, X: Floats, y: Array, scoring: Scoring) -> float:
+def _one_against_rest(
+    model: Any, X: Floats, y: Array, scoring: Scoring, weights: Floats | None = None
+) -> float:
     from sklearn.metrics import average_precision_score, roc_auc_score
 
     one: Callable[..., Any] = roc_auc_score if scoring.name == "roc_auc" else average_precision_score
@@ -161,7 +164,7 @@ def _one_against_rest(model: Any, X: Floats, y: Array, scoring: Scoring) -> floa
     if values.ndim == 1:
         values = np.column_stack([-values, values])
     found = [
-        one(y == label, column)
+        one(y == label, column, sample_weight=weights)
         for label, column in zip(model.classes_, values.T, strict=True)
         if (scoring.positive is None or label == scoring.positive) and 0 < (y == label).sum() < len(y)
     ]

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from infused._runtime.messages import reason
 from infused._runtime.progress import Stage, reporting
+from infused._runtime.sklearn_compat import check_sample_weight
 from infused._typing import Array, Data, Floats, Ints, TargetKind
 from infused.exceptions import InputError, Setting
 from infused.selectors.groups import Groups
@@ -97,15 +98,25 @@ class Fold:
     """The columns of some variables, one after another, and where those of each end."""
     variables: Ints | None = None
     """The variable of each column; None where every column is one, or a selector knows it already."""
+    weights: Floats | None = None
+    weights_test: Floats | None = None
 
 
 def chosen_number(
-    selector: Any, X: Data, y: Array, variables: Groups, kept: Ints, *, real: bool, samples: Any = None
+    selector: Any,
+    X: Data,
+    y: Array,
+    variables: Groups,
+    kept: Ints,
+    *,
+    real: bool,
+    samples: Any = None,
+    sample_weight: Any = None,
 ) -> Any:
     """The selector's ``n_features_to_select``; "auto" is chosen by cross-validation with its ``cv``.
 
     The curve is stored as ``number_curve_``. ``samples`` are the groups of the samples, which ``cv`` may ask
-    for.
+    for. Weights count in the rankings, in the models and in the scores by name.
     """
     if hasattr(selector, "number_curve_"):  # of an earlier fit
         del selector.number_curve_
@@ -124,12 +135,23 @@ def chosen_number(
     )
 
     def rank(fold: Fold) -> Ints:
-        return np.argsort(clone(one).fit(fold.X, fold.y).ranking_, kind="stable")
+        given = {} if fold.weights is None else {"sample_weight": fold.weights}
+        return np.argsort(clone(one).fit(fold.X, fold.y, **given).ranking_, kind="stable")
 
+    weights = None
+    if sample_weight is not None:
+        weights = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)[few]
+        splits = [(a[weights[a] > 0], b[weights[b] > 0]) for a, b in splits]
     X, y = (X, y) if len(few) == len(y) else (X[few], y[few])
-    folds = (Fold(X[a], y[a], X[b], y[b], variables.in_order) for a, b in splits)
+    folds = (_fold(X, y, weights, split, variables) for split in splits)
     selector.number_curve_ = number_curve(folds, len(splits), rank, grid, kind, scoring)
     return selector.number_curve_.chosen
+
+
+def _fold(X: Data, y: Array, weights: Floats | None, split: Split, variables: Groups) -> Fold:
+    a, b = split
+    own = (None, None) if weights is None else (weights[a], weights[b])
+    return Fold(X[a], y[a], X[b], y[b], variables.in_order, None, *own)
 
 
 def number_curve(
@@ -325,4 +347,5 @@ def dense(X: Data) -> Floats:
 def _score(judge: Judge, fitted: Floats, unseen: Floats, fold: Fold, scoring: Scoring) -> float:
     """What one model reaches on the test part."""
     model = judge.model(0, {}, balanced=scoring.balanced)
-    return scoring.of(model.fit(fitted, fold.y), unseen, fold.y_test)
+    given = {} if fold.weights is None else {"sample_weight": fold.weights}
+    return scoring.of(model.fit(fitted, fold.y, **given), unseen, fold.y_test, fold.weights_test)

@@ -110,7 +110,7 @@ class ULasso(LinearSelector):
 
     def _compose(self, data: TrainingData) -> Composition:
         relative = self.lambda_scale == "relative"
-        unit = data.F if self.standardize else unit_columns(data.F)
+        unit = data.F if self.standardize else unit_columns(data.F, data.weights)
         term = Decorrelation(unit, quadratic_weight(self.lambda2, data.F, relative))
         model = SparseModel(data.F, data.Y, self.max_iter, self.tol, term, groups=data.groups)
         return Composition(model, Lambdas(self.lambda1, 0.0, relative))
