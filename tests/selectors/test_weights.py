@@ -21,7 +21,8 @@ from infused.selectors.registry import selector_info
 from infused.selectors.weights import weighed
 
 STRUCTURAL = ["infused-lasso", "in-elastic-net"]
-WEIGHTED = [id for id in available_selectors() if id not in STRUCTURAL]
+UNWEIGHTED = [*STRUCTURAL, "auto", "stability", "knockoffs"]  # which draw samples or copies of features
+WEIGHTED = [id for id in available_selectors() if id not in UNWEIGHTED]
 every_selector = pytest.mark.parametrize("id", WEIGHTED)
 
 GROUPS = [0, 1, 2, 2, 3, 4, 4, 4, 5]
