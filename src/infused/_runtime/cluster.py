@@ -19,7 +19,16 @@ from weakref import WeakSet
 from infused._runtime.extras import extra
 from infused.exceptions import InfusedError, InputError
 
-__all__ = ["Cluster", "ClusterError", "Done", "Held", "Running", "cluster", "current_cluster"]
+__all__ = [
+    "Cluster",
+    "ClusterError",
+    "Done",
+    "Held",
+    "Running",
+    "cluster",
+    "current_cluster",
+    "is_collection",
+]
 
 GONE = ("cancelled", "lost")
 AHEAD = 2  # tasks for each thread of the cluster that wait behind the one that runs
@@ -49,6 +58,14 @@ class Held:
     def release(self) -> None:
         """Let the cluster forget it, until it is asked for again."""
         self._future = None
+
+
+class Passing(Held):
+    """Something that goes to the cluster for one task, and is forgotten when that is done."""
+
+    def future(self) -> Any:
+        """A new one each time."""
+        return self._make()
 
 
 @dataclass(frozen=True)
@@ -86,28 +103,37 @@ class Cluster:
 
     def put(self, value: Any) -> Held:
         """Send something to one worker, to each in turn; others fetch it when they need it."""
+        return self._remembered(Held(lambda: self._scattered(value)))
 
-        def scatter() -> Any:
-            addresses = self.addresses()
-            chosen = addresses[next(self._turn) % len(addresses)]
-            # A list, because the entries of collections are sent one by one.
-            return self.client.scatter([value], workers=[chosen], direct=True, hash=False)[0]
+    def passing(self, make: Callable[[], Any]) -> Held:
+        """Send what ``make`` returns, or compute it there where it is a collection of Dask, for one task."""
 
-        return self._remembered(Held(scatter))
+        def future() -> Any:
+            value = make()
+            return self.client.compute(value) if is_collection(value) else self._scattered(value)
+
+        return Passing(future)
 
     def defer(self, function: Callable[..., Any], *arguments: Any) -> Held:
         """A result that stays on the workers, computed when a task first needs it."""
         return self._remembered(Held(lambda: self.submit(function, *arguments)))
 
-    def collection(self, make: Callable[[], Any]) -> Held:
-        """A Dask collection, such as a block of an array, computed when a task first needs it."""
-        return self._remembered(Held(lambda: self.client.compute(make())))
-
     def submit(self, function: Callable[..., Any], *arguments: Any, worker: str | None = None) -> Any:
         """A future; on the worker that is named, if it is still there when its turn comes."""
         given = [one.future() if isinstance(one, Held) else one for one in arguments]
         where = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
-        return self.client.submit(_run, function, *given, pure=False, **where)
+        future = self.client.submit(_run, function, *given, pure=False, **where)
+        if any(isinstance(one, Passing) for one in arguments):
+            # Until then it must be kept from here: the scheduler may hear of our leaving before it has
+            # looked at the task.
+            future.add_done_callback(lambda _: given.clear())
+        return future
+
+    def _scattered(self, value: Any) -> Any:
+        addresses = self.addresses()
+        chosen = addresses[next(self._turn) % len(addresses)]
+        # A list, because the entries of collections are sent one by one.
+        return self.client.scatter([value], workers=[chosen], direct=True, hash=False)[0]
 
     def finished(
         self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]
@@ -274,6 +300,11 @@ def cluster(client: Any) -> Iterator[None]:
     finally:
         _current.reset(token)
         place.release()
+
+
+def is_collection(value: Any) -> bool:
+    """Whether something is an array of Dask, or another of its collections; without loading Dask."""
+    return hasattr(value, "__dask_graph__")
 
 
 def current_cluster() -> Cluster | None:

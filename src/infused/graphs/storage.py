@@ -67,6 +67,10 @@ class SparseDistributions:
         parts = [part for part in (base, self.values) if len(part)]
         return float(min(part.min() for part in parts)), float(max(part.max() for part in parts))
 
+    def stored_by_sample(self) -> Floats:
+        """Of each sample, how many features have it off their base."""
+        return np.bincount(self.samples, minlength=self.n_samples).astype(np.float64)
+
     def dense(self) -> Floats:
         """features x samples."""
         out = np.repeat(self.base[:, None], self.n_samples, axis=1)

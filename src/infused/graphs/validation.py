@@ -21,6 +21,7 @@ __all__ = [
     "check_data",
     "check_distributions",
     "class_codes",
+    "is_mostly_zero",
     "resolve_target",
     "sparse_if_mostly_zero",
 ]
@@ -98,6 +99,11 @@ def check_distributions(P: Any, name: str) -> Floats:
 
 def sparse_if_mostly_zero(X: Data) -> Data:
     """Dense data that are mostly zero cost less as CSC."""
-    if sp.issparse(X) or np.count_nonzero(X) > (1 - MOSTLY_ZERO) * X.size:
+    if sp.issparse(X) or not is_mostly_zero(int(np.count_nonzero(X)), X.size):
         return X
     return sp.csc_array(X, dtype=np.float64)
+
+
+def is_mostly_zero(n_nonzero: int, n_entries: int) -> bool:
+    """Whether so few entries differ from zero that data cost less as CSC."""
+    return n_nonzero <= (1 - MOSTLY_ZERO) * n_entries

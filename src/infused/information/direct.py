@@ -24,7 +24,12 @@ class DirectSums:
     def __init__(self, problem: PairSumProblem):
         self._problem = problem
         self._P = problem.features.dense()
-        self.error = 16 * EPS * problem.total_weight * float(np.sqrt(self._P.shape[1]))
+        self.error = self.error_bound(self._P.shape[1], problem.total_weight)
+
+    @staticmethod
+    def error_bound(n_samples: int, total_weight: float) -> float:
+        """Of rounding, which is all that there is."""
+        return 16 * EPS * total_weight * float(np.sqrt(n_samples))
 
     def pair(
         self, rows: slice, columns: FeatureIndex, work: Workers, stage: Stage

@@ -23,7 +23,7 @@ from infused._runtime.threads import Workers
 from infused._typing import Floats, Ints
 from infused.graphs.storage import SparseDistributions
 from infused.information.pair_sums import FeatureIndex, PairSumProblem, both_ways, strips
-from infused.information.products import SingleTerms, rounding
+from infused.information.products import SingleTerms, error_bound
 from infused.information.separable import PhiFactors
 
 __all__ = ["GroupedSums"]
@@ -41,11 +41,15 @@ class GroupedSums:
         self._features = problem.features
         self._single = SingleTerms.computed(problem, work)
         self.rank: int | None = factors.rank
-        n_groups = problem.target.values.shape[1]
-        terms = rounding((1 + n_groups) * problem.features.n_samples * factors.rank, factors.scale)
-        self.error = problem.total_weight * (factors.error + terms)
+        n_products = self.n_products(problem.target.values.shape[1], problem.features.n_samples)
+        self.error = error_bound(factors, n_products, problem.total_weight)
         self._factorise(factors)
         self._list_by_sample()
+
+    @staticmethod
+    def n_products(n_groups: int, n_samples: int) -> int:
+        """Products of factors that an entry of Q is made of."""
+        return (1 + n_groups) * n_samples
 
     @staticmethod
     def bytes_needed(problem: PairSumProblem, rank: int) -> int:

@@ -20,7 +20,7 @@ from infused.information.pair_sums import (
 )
 from infused.information.separable import Box, PhiFactors
 
-__all__ = ["SeparableSums", "SingleTerms", "box_of", "rounding"]
+__all__ = ["SeparableSums", "SingleTerms", "box_of", "error_bound"]
 
 BUFFER_BYTES = 2**25
 FILL_ROWS = 32
@@ -36,6 +36,11 @@ def box_of(problem: PairSumProblem) -> Box:
 def rounding(n_terms: int, scale: float) -> float:
     """Rounding error of a mean of products with ``n_terms`` terms whose sizes add up to ``scale``."""
     return 16 * EPS * (1 + scale * float(np.sqrt(n_terms)))
+
+
+def error_bound(factors: PhiFactors, n_products: int, total_weight: float) -> float:
+    """Of an entry of Q that is a mean of so many products of factors."""
+    return total_weight * (factors.error + rounding(n_products * factors.rank, factors.scale))
 
 
 @dataclass(frozen=True)
@@ -78,8 +83,7 @@ class SeparableSums:
         self._single = SingleTerms.computed(problem, work)
         self._P = problem.features.dense()
         self.rank: int | None = factors.rank
-        terms = rounding(self._P.shape[1] * factors.rank, factors.scale)
-        self.error = problem.total_weight * (factors.error + terms)
+        self.error = error_bound(factors, self._P.shape[1], problem.total_weight)
 
     def pair(
         self, rows: slice, columns: FeatureIndex, work: Workers, stage: Stage

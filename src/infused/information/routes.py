@@ -1,22 +1,37 @@
-"""Which route: a cost model, in nanoseconds on one ordinary core."""
+"""Which route: a cost model, in nanoseconds on one ordinary core.
+
+The choice needs a few figures of a problem only, which can be added up from its parts, so that it is the same
+where the parts are on several machines.
+"""
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
-
-import numpy as np
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, Protocol, TypeAlias
 
 from infused._runtime.memory import require
 from infused._runtime.threads import Workers
+from infused._typing import Floats
 from infused.exceptions import PrecisionError
 from infused.graphs.storage import DenseDistributions, SparseDistributions
 from infused.information.direct import DirectSums
 from infused.information.grouped import GroupedSums
 from infused.information.pair_sums import PairSumProblem, PairSums
-from infused.information.products import SeparableSums, box_of
-from infused.information.separable import PhiFactors
+from infused.information.products import SeparableSums, box_of, error_bound
+from infused.information.separable import Box, PhiFactors
 
-__all__ = ["ROUTES", "RouteName", "choose_route"]
+__all__ = [
+    "ROUTES",
+    "Outline",
+    "Plan",
+    "RouteName",
+    "build_route",
+    "choose_route",
+    "plan_route",
+    "planned_error",
+    "sample_step",
+]
 
 RouteName: TypeAlias = Literal["auto", "separable", "grouped", "direct"]
 ROUTES = ("auto", "separable", "grouped", "direct")
@@ -33,52 +48,134 @@ SPARSE_ENOUGH = 0.2  # share of entries off the base below which grouping is wor
 WIDEST_BOX = 2.0**60
 
 
+class Outline(Protocol):
+    """What the choice of a route depends on."""
+
+    shape: tuple[int, int]
+    """(features, samples)."""
+    n_groups: int
+    """Of samples that share an entry of their target graph."""
+    weights: tuple[float, float]
+    """(joint_weight, pair_weight)."""
+
+    def box(self) -> Box:
+        """What the arguments of phi can be."""
+        ...
+
+    def off_base(self) -> float | None:
+        """Share of the entries of sampled features that are off their base; None where all are sparse."""
+        ...
+
+    def stored(self) -> Floats:
+        """Of each sample, how many features have it off their base."""
+        ...
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A route and the factors that it takes, if it takes any."""
+
+    route: Literal["separable", "grouped", "direct"]
+    factors: PhiFactors | None = None
+
+
 def choose_route(
     problem: PairSumProblem, route: RouteName, tolerance: float, budget: int, work: Workers
 ) -> PairSums:
     """The cheapest route whose error is within ``tolerance``, or the one that is asked for."""
-    if route == "direct" or (route == "auto" and not _worth_factors(problem)):
-        return DirectSums(_dense(problem, budget))
-    sums = _factored_route(problem, route, tolerance, budget, work)
-    if sums is not None and sums.error <= tolerance:
-        return sums
+    outline = _Whole(problem)
+    plan = plan_route(outline, route, tolerance)
+    return build_route(plan, outline.sparse if plan.route == "grouped" else problem, budget, work)
+
+
+def plan_route(outline: Outline, route: RouteName, tolerance: float) -> Plan:
+    """The choice alone."""
+    if route == "direct" or (route == "auto" and not _worth_factors(outline)):
+        return Plan("direct")
+    factors, reached = _factors(outline, tolerance), ""
+    if factors is not None:
+        grouped = route == "grouped" or (route == "auto" and _grouped_is_cheaper(outline, factors.rank))
+        plan = Plan("grouped" if grouped else "separable", factors)
+        error = planned_error(plan, outline)
+        if error <= tolerance:
+            return plan
+        reached = f" (it reaches {error:.1e} where {tolerance:.1e} is needed)"
     if route == "auto":
-        return DirectSums(_dense(problem, budget))
-    reached = "" if sums is None else f" (it reaches {sums.error:.1e} where {tolerance:.1e} is needed)"
+        return Plan("direct")
     raise PrecisionError(
         f"route={route!r} cannot reach the tolerance on these distributions{reached}; "
         "use route='direct' or a larger tol."
     )
 
 
-def _factored_route(
-    problem: PairSumProblem, route: RouteName, tolerance: float, budget: int, work: Workers
-) -> SeparableSums | GroupedSums | None:
-    factors = _factors(problem, tolerance)
-    if factors is None:
-        return None
-    sparse = None if route == "separable" else _sparse(problem, forced=route == "grouped")
-    if sparse is not None and (route == "grouped" or _grouped_is_cheaper(sparse, factors.rank)):
-        _require(GroupedSums.bytes_needed(sparse, factors.rank), sparse, budget)
-        return GroupedSums(sparse, factors, work)
-    return SeparableSums(_dense(problem, budget), factors, work)
+def planned_error(plan: Plan, outline: Outline) -> float:
+    """A bound on the error of every Q_ij."""
+    n_samples, total_weight = outline.shape[1], sum(abs(weight) for weight in outline.weights)
+    if plan.factors is None:
+        return DirectSums.error_bound(n_samples, total_weight)
+    grouped = plan.route == "grouped"
+    n_products = GroupedSums.n_products(outline.n_groups, n_samples) if grouped else n_samples
+    return error_bound(plan.factors, n_products, total_weight)
 
 
-def _factors(problem: PairSumProblem, tolerance: float) -> PhiFactors | None:
+def build_route(plan: Plan, problem: PairSumProblem, budget: int | None, work: Workers) -> PairSums:
+    """The route of a plan on some features; None is no limit."""
+    if plan.factors is None:
+        return DirectSums(_dense(problem, budget))
+    if plan.route == "separable":
+        return SeparableSums(_dense(problem, budget), plan.factors, work)
+    problem = _as_sparse(problem)
+    _require(GroupedSums.bytes_needed(problem, plan.factors.rank), problem, budget)
+    return GroupedSums(problem, plan.factors, work)
+
+
+def sample_step(n_features: int) -> int:
+    """One of so many features is looked at to tell whether grouping is worth a try."""
+    return max(1, n_features // SAMPLED_FEATURES)
+
+
+class _Whole:
+    """The outline of a problem that is here."""
+
+    def __init__(self, problem: PairSumProblem):
+        self._problem = problem
+        self.shape, self.weights = problem.features.shape, problem.weights
+        self.n_groups = int(problem.target.values.shape[1])
+
+    def box(self) -> Box:
+        return box_of(self._problem)
+
+    def off_base(self) -> float | None:
+        features = self._problem.features
+        if isinstance(features, SparseDistributions):
+            return None
+        sample = SparseDistributions.from_dense(features.values[:: sample_step(len(features.values))])
+        return len(sample.values) / (len(sample.base) * sample.n_samples)
+
+    @cached_property
+    def sparse(self) -> PairSumProblem:
+        return _as_sparse(self._problem)
+
+    def stored(self) -> Floats:
+        assert isinstance(self.sparse.features, SparseDistributions)
+        return self.sparse.features.stored_by_sample()
+
+
+def _factors(outline: Outline, tolerance: float) -> PhiFactors | None:
     """Factors that leave room for rounding, or None where phi has no box to be factored on."""
-    box = box_of(problem)
+    box = outline.box()
     if not box.x[0] > 0.0 or box.x[1] / box.x[0] > WIDEST_BOX:
         return None
-    return PhiFactors(box, FACTOR_SHARE * tolerance / problem.total_weight)
+    return PhiFactors(box, FACTOR_SHARE * tolerance / sum(abs(weight) for weight in outline.weights))
 
 
-def _worth_factors(problem: PairSumProblem) -> bool:
-    n_features, n_samples = problem.features.shape
-    evaluations = 2 if problem.joint_weight else 1
+def _worth_factors(outline: Outline) -> bool:
+    n_features, n_samples = outline.shape
+    evaluations = 2 if outline.weights[0] else 1
     return evaluations * LOGARITHM * n_features**2 * n_samples > SETUP
 
 
-def _dense(problem: PairSumProblem, budget: int) -> PairSumProblem:
+def _dense(problem: PairSumProblem, budget: int | None) -> PairSumProblem:
     """The problem with dense distributions, if they fit."""
     if isinstance(problem.features, DenseDistributions):
         return problem
@@ -87,31 +184,29 @@ def _dense(problem: PairSumProblem, budget: int) -> PairSumProblem:
     return PairSumProblem(DenseDistributions(problem.features.dense()), problem.target, *problem.weights)
 
 
-def _require(n_bytes: int, problem: PairSumProblem, budget: int) -> None:
-    n_features, n_samples = problem.features.shape
-    what = f"The distributions of {n_features} features and {n_samples} samples, in the form that U needs,"
-    require(n_bytes, budget, what, "take fewer features or fewer samples")
-
-
-def _sparse(problem: PairSumProblem, forced: bool) -> PairSumProblem | None:
-    """The problem with sparse distributions, where they are or may be worth it."""
-    features = problem.features
-    if isinstance(features, DenseDistributions):
-        step = max(1, len(features.values) // SAMPLED_FEATURES)
-        sample = SparseDistributions.from_dense(features.values[::step])
-        if not forced and len(sample.values) > SPARSE_ENOUGH * len(sample.base) * sample.n_samples:
-            return None
-        features = SparseDistributions.from_dense(features.values)
+def _as_sparse(problem: PairSumProblem) -> PairSumProblem:
+    """The problem with sparse distributions."""
+    if isinstance(problem.features, SparseDistributions):
+        return problem
+    features = SparseDistributions.from_dense(problem.features.values)
     return PairSumProblem(features, problem.target, *problem.weights)
 
 
-def _grouped_is_cheaper(problem: PairSumProblem, rank: int) -> bool:
-    assert isinstance(problem.features, SparseDistributions)
+def _require(n_bytes: int, problem: PairSumProblem, budget: int | None) -> None:
     n_features, n_samples = problem.features.shape
-    n_groups = problem.target.values.shape[1]
-    stored = np.bincount(problem.features.samples, minlength=n_samples).astype(float)
+    what = f"The distributions of {n_features} features and {n_samples} samples, in the form that U needs,"
+    if budget is not None:
+        require(n_bytes, budget, what, "take fewer features or fewer samples")
+
+
+def _grouped_is_cheaper(outline: Outline, rank: int) -> bool:
+    off_base = outline.off_base()
+    if off_base is not None and off_base > SPARSE_ENOUGH:
+        return False
+    n_features, n_samples = outline.shape
+    stored = outline.stored()
     product = 2 * FLOP * rank * n_features**2
     common = (COMMON_SAMPLE + rank / 3) * float(stored @ stored)
-    grouped = (1 + n_groups) * product + common + FACTOR * n_features * n_groups
+    grouped = (1 + outline.n_groups) * product + common + FACTOR * n_features * outline.n_groups
     separable = n_samples * product + FACTOR * n_features * n_samples
     return bool(grouped < separable)

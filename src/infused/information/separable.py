@@ -22,11 +22,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.polynomial import chebyshev
 
 from infused import _kernels
+from infused._runtime.arrays import settled
 from infused._typing import Floats, Ints
 from infused.information.pair_sums import phi
 
@@ -83,6 +85,9 @@ class PhiFactors:
         L, R = self.evaluate(grid_x)[0], self.evaluate(grid_y)[1]
         self.error = _mean_error(grid_x, grid_y, L @ R.T - exact)
         self.scale = 2 * float(_largest(L, grid_x) @ _largest(R, grid_y))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _table=settled(state["_table"]))
 
     def fill(
         self, P: Floats, T: Floats, codes: Ints, weights: tuple[float, float], left: Floats, right: Floats

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from infused._runtime.cluster import Cluster, current_cluster, is_collection
 from infused._runtime.memory import memory_budget as resolve_budget
 from infused._runtime.memory import require
 from infused._runtime.messages import check_choice
@@ -24,6 +25,7 @@ from infused.graphs.validation import (
     check_distributions,
     sparse_if_mostly_zero,
 )
+from infused.information.blocks import TILE, block_of
 from infused.information.criteria import CRITERIA, CriterionName
 from infused.information.pair_sums import FeatureIndex, PairSumProblem, PairSums, strips
 from infused.information.routes import ROUTES, RouteName, choose_route
@@ -31,7 +33,6 @@ from infused.information.sharing import shared
 
 __all__ = ["StructuralInformation", "structural_information"]
 
-TILE = 2048
 GRAPHS_SHARE = 0.2  # of the progress, for the graphs
 
 
@@ -118,7 +119,7 @@ class StructuralInformation:
         P, T = check_distributions(P, "P"), check_distributions(T, "T")
         if P.shape != T.shape:
             raise InputError(f"P and T must have one shape, got {P.shape[::-1]} and {T.shape[::-1]}.")
-        options = _Options(tol, criterion, route, n_jobs, resolve_budget(memory_budget), progress)
+        options = Options(tol, criterion, route, n_jobs, resolve_budget(memory_budget), progress)
         with workers(n_jobs) as work:
             self._prepare(DenseDistributions(P), TargetDistributions.from_dense(T), options, work)
 
@@ -141,8 +142,9 @@ class StructuralInformation:
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Finite numbers. Sparse data stays sparse, and dense data that is mostly zero is treated so.
+        X : array-like, sparse matrix, data frame or Dask array of shape (n_samples, n_features)
+            Finite numbers. Sparse data stays sparse, and dense data that is mostly zero is treated so. Arrays
+            of Dask are for :func:`infused.cluster`.
         y : array-like of shape (n_samples,)
             Class labels of any kind, or real values.
         graph : {"kernel", "euclidean"}, default="kernel"
@@ -179,9 +181,14 @@ class StructuralInformation:
         >>> StructuralInformation.from_data(*load_wine(return_X_y=True))
         StructuralInformation(13 features, 178 samples, route='direct')
         """
+        options = Options(tol, criterion, route, n_jobs, resolve_budget(memory_budget), progress)
+        cluster = cluster_for(X)
+        if cluster is not None:
+            from infused.information.distributed import DistributedInformation
+
+            return DistributedInformation(X, y, graph, target, options, cluster)
         source = X, y
         X = sparse_if_mostly_zero(check_data(X))
-        options = _Options(tol, criterion, route, n_jobs, resolve_budget(memory_budget), progress)
         n_samples, n_features = X.shape
         mass = float(n_samples)
         middle = GRAPHS_SHARE / 2
@@ -251,17 +258,7 @@ class StructuralInformation:
         columns : Some columns only.
         tiles : All of it, a tile at a time.
         """
-        n = self._n_features
-        if out is None:
-            require(
-                8 * n * n,
-                self._options.budget,
-                f"U of {n} x {n} features",
-                "take what you need with columns(), walk through tiles(), or pass out=numpy.memmap(...)",
-            )
-            out = np.empty((n, n))
-        elif out.shape != (n, n):
-            raise InputError(f"out must have shape {(n, n)}, got {out.shape}.")
+        out = self._place(out)
         stage = self._stage_of_all()
         with workers(self._options.n_jobs) as work:
             for rows, columns in self._upper_tiles():
@@ -325,8 +322,23 @@ class StructuralInformation:
         with workers(self._options.n_jobs) as work:
             stage = self._stage("computing columns", out.size)
             for part in spans(len(chosen), TILE):
-                for rows in spans(n, TILE * TILE // max(len(chosen[part]), 1)):
+                for rows in spans(n, TILE):
                     out[rows, part] = self._block(rows, chosen[part], work, stage)
+        return out
+
+    def _place(self, out: Floats | None) -> Floats:
+        """Where all of U goes: what was given, or new memory if the budget allows it."""
+        n = self._n_features
+        if out is None:
+            require(
+                8 * n * n,
+                self._options.budget,
+                f"U of {n} x {n} features",
+                "take what you need with columns(), walk through tiles(), or pass out=numpy.memmap(...)",
+            )
+            return np.empty((n, n))
+        if out.shape != (n, n):
+            raise InputError(f"out must have shape {(n, n)}, got {out.shape}.")
         return out
 
     def _upper_tiles(self) -> list[tuple[slice, slice]]:
@@ -345,18 +357,7 @@ class StructuralInformation:
         return Stage(self._options.progress, message, entries * self._n_samples, start)
 
     def _block(self, rows: slice, columns: FeatureIndex, work: Workers, stage: Stage) -> Floats:
-        block, backward = self._sums.pair(rows, columns, work, stage)
-        chosen = np.arange(self._n_features)[columns]
-
-        def combine(strip: slice) -> None:
-            features = slice(rows.start + strip.start, rows.start + strip.stop)
-            other = None if backward is None else backward[strip]
-            self._criterion.combine(block[strip], other, features, chosen)
-
-        work.run(combine, strips(len(block)))
-        if rows is columns and backward is None:
-            work.run(lambda strip: _mirror(block, strip), strips(len(block)))
-        return block
+        return block_of(self._sums, self._criterion, rows, columns, work, stage)
 
     @staticmethod
     def _write(out: Floats, rows: slice, columns: slice, block: Floats, work: Workers) -> None:
@@ -381,7 +382,7 @@ class StructuralInformation:
         return np.where(chosen < 0, chosen + n, chosen).astype(np.int64)
 
     def _prepare(
-        self, P: FeatureDistributions, T: TargetDistributions, options: _Options, work: Workers
+        self, P: FeatureDistributions, T: TargetDistributions, options: Options, work: Workers
     ) -> None:
         kind = CRITERIA[options.criterion]
         self._n_features, self._n_samples = P.shape
@@ -393,7 +394,7 @@ class StructuralInformation:
 
 
 @dataclass(frozen=True)
-class _Options:
+class Options:
     """What a user chooses, checked."""
 
     tol: float
@@ -408,6 +409,15 @@ class _Options:
         check_choice("route", self.route, ROUTES)
         if not self.tol > 0:
             raise InputError(f"tol must be positive, got {self.tol!r}.")
+
+
+def cluster_for(X: Any) -> Cluster | None:
+    """The cluster that computes U of these data: where there is one, and more than one tile."""
+    cluster = current_cluster()
+    if is_collection(X) and cluster is None:
+        raise InputError("X is an array of Dask: call this inside infused.cluster(client)")
+    many = is_collection(X) or getattr(X, "shape", (0,))[-1] > TILE
+    return cluster if many else None
 
 
 def structural_information(
@@ -436,8 +446,9 @@ def structural_information(
 
     Parameters
     ----------
-    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        Finite numbers. Sparse data stays sparse, and dense data that is mostly zero is treated so.
+    X : array-like, sparse matrix, data frame or Dask array of shape (n_samples, n_features)
+        Finite numbers. Sparse data stays sparse, and dense data that is mostly zero is treated so. Arrays of
+        Dask are for :func:`infused.cluster`.
     y : array-like of shape (n_samples,)
         Class labels of any kind, or real values.
     graph : {"kernel", "euclidean"}, default="kernel"
@@ -502,13 +513,6 @@ def structural_information(
         )
         return information.full(out)
 
-    if out is not None:
+    if out is not None or is_collection(X):
         return compute()
     return shared(("U", graph, target, tol, criterion, route), (X, y), compute)
-
-
-def _mirror(block: Floats, strip: slice) -> None:
-    """Copy what is above the diagonal in some rows to below it."""
-    square = np.triu(block[strip, strip])
-    block[strip, strip] = square + np.triu(square, 1).T
-    block[strip.stop :, strip] = block[strip, strip.stop :].T

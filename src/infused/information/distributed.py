@@ -1,0 +1,292 @@
+"""U on a cluster, by tiles, with the bits of U here.
+
+::
+
+    X, in blocks of TILE features      read or received by the workers, never kept
+      -> chunks of distributions       kept by the workers
+      -> a summary of each             added up here: one box, one rank, one route for all
+      -> a task for each pair of them  one tile of U
+
+A tile is computed from two chunks by the very functions that compute it here, on arrays of the same shapes:
+its last bits are the same, however many workers there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial, reduce
+from operator import getitem
+from os import PathLike, fspath
+from typing import Any
+
+import numpy as np
+
+from infused._runtime.cluster import Cluster, Held, is_collection
+from infused._runtime.extras import extra
+from infused._runtime.memory import require
+from infused._runtime.progress import Stage
+from infused._runtime.threads import one_blas_thread, spans, workers
+from infused._typing import Floats, Ints
+from infused.exceptions import InputError
+from infused.graphs.validation import Graph, Target, check_data, resolve_target
+from infused.information.blocks import TILE, block_of
+from infused.information.chunks import (
+    Chunk,
+    Summary,
+    joined,
+    make_chunk,
+    picked,
+    stored_by_sample,
+    summary_of,
+)
+from infused.information.criteria import CRITERIA
+from infused.information.pair_sums import PairSumProblem
+from infused.information.routes import Plan, build_route, plan_route, planned_error
+from infused.information.separable import Box
+from infused.information.structural import GRAPHS_SHARE, Options, StructuralInformation
+
+__all__ = ["DistributedInformation", "feature_blocks"]
+
+
+def feature_blocks(X: Any, width: int) -> list[Callable[[], Any]]:
+    """What gives each block of so many features: of an array of Dask lazily, of another a part."""
+    if not is_collection(X):
+        return [partial(getitem, X, np.s_[:, span]) for span in spans(X.shape[1], width)]
+    if getattr(X, "ndim", 0) != 2 or any(np.isnan(size) for size in X.shape):
+        raise InputError("X must have two dimensions of known sizes: call compute_chunk_sizes() on it first")
+    X = X.rechunk((-1, width))
+    return [partial(getitem, X.blocks, (0, j)) for j in range(X.numblocks[1])]
+
+
+@dataclass(frozen=True)
+class Common:
+    """What all tiles share."""
+
+    plan: Plan
+    criterion: str
+    shared_target: bool
+
+    def block(self, rows: Chunk, columns: Chunk | None) -> Floats:
+        """U of the features of one chunk and those of another; or of the same, when there is none."""
+        kind = CRITERIA[self.criterion]
+        P, T = joined([rows] if columns is None else [rows, columns], self.shared_target)
+        n = rows.features.shape[0]
+        here = slice(0, n)
+        there = here if columns is None else slice(n, P.shape[0])
+        with workers(1) as work:
+            sums = build_route(self.plan, PairSumProblem(P, T, *kind.weights), None, work)
+            return block_of(sums, kind(P, T, work), here, there, work, Stage(None, "", 1))
+
+
+class DistributedInformation(StructuralInformation):
+    """The structural information of data on a cluster; made by :meth:`StructuralInformation.from_data`."""
+
+    def __init__(self, X: Any, y: Any, graph: Graph, target: Target, options: Options, cluster: Cluster):
+        if not is_collection(X):
+            X = check_data(X)
+        blocks = [cluster.passing(make) for make in feature_blocks(X, TILE)]
+        self._n_samples, self._n_features = (int(size) for size in X.shape)
+        if self._n_samples < 2:
+            raise InputError(f"X has {self._n_samples} samples: two are needed")
+        resolve_target(np.empty(self._n_samples), y, target)
+        self._options, self._cluster = options, cluster
+        how = cluster.put((np.asarray(y), graph, target, self._n_features))
+        summaries = self._make_chunks(blocks, how)
+        kind = CRITERIA[options.criterion]
+        self._outline = _Sum(summaries, self.shape[0], kind.weights, self._stored)
+        with one_blas_thread():  # factors, too, hang on the number of threads
+            self._plan = plan_route(self._outline, options.route, options.tol / kind.largest)
+        self._common = cluster.put(Common(self._plan, options.criterion, self._outline.shared_target))
+        self._start = GRAPHS_SHARE
+
+    @property
+    def route(self) -> str:
+        """The route taken."""
+        return self._plan.route
+
+    @property
+    def rank(self) -> int | None:
+        """Terms of the factorisation, where the route has one."""
+        return None if self._plan.factors is None else self._plan.factors.rank
+
+    def error_estimate(self) -> float:
+        """Bound on the error of every entry of U, from the factorisation and from rounding."""
+        return CRITERIA[self._options.criterion].largest * planned_error(self._plan, self._outline)
+
+    def full(self, out: Floats | None = None) -> Floats:
+        """All of U, from the workers to this process."""
+        out = self._place(out)
+        pairs, stage = self._upper_tiles(), self._stage_of_all()
+        with workers(self._options.n_jobs) as work, closing(self._finished(pairs, compute_tile)) as tiles:
+            for place, block in tiles:
+                rows, columns = pairs[place]
+                self._write(out, rows, columns, block, work)
+                stage.advance(block.size * self._n_samples)
+        return out
+
+    def tiles(self) -> Iterator[tuple[slice, slice, Floats]]:
+        """Walk over all of U, a tile at a time."""
+        pairs, stage = self._upper_tiles(), self._stage_of_all()
+        tasks = (self._task(rows, columns) for rows, columns in pairs)
+        with closing(self._cluster.in_order(compute_tile, tasks)) as blocks:
+            for (rows, columns), block in zip(pairs, blocks, strict=True):
+                stage.advance(block.size * self._n_samples)
+                yield rows, columns, block
+                if rows is not columns:
+                    yield columns, rows, block.T
+
+    def to_zarr(self, path: str | PathLike[str]) -> None:
+        """Write U to a Zarr array, a tile at a time, each by the worker that computed it.
+
+        Parameters
+        ----------
+        path : path
+            A folder that this process and all workers see. What is there is replaced.
+
+        See Also
+        --------
+        to_dask : U as a lazy array.
+        """
+        pairs, stage = self._upper_tiles(), self._stage_of_all()
+        open_array = extra("zarr").open_array
+        open_array(fspath(path), mode="w", shape=self.shape, chunks=(TILE, TILE), dtype="f8")
+        with closing(self._finished(pairs, write_tile, fspath(path))) as written:
+            for place, _ in written:
+                rows, columns = pairs[place]
+                stage.advance((rows.stop - rows.start) * (columns.stop - columns.start) * self._n_samples)
+
+    def to_dask(self) -> Any:
+        """U as an array of Dask, whose tiles are computed when they are needed.
+
+        Returns
+        -------
+        dask.array.Array of shape (n_features, n_features)
+            Its chunks are the tiles. It uses what this object holds on the cluster.
+
+        See Also
+        --------
+        to_zarr : Writes it; goes on where a worker is lost.
+        """
+        array, delayed = extra("dask.array"), extra("dask").delayed
+        tile, edges = delayed(compute_tile, pure=False), spans(self._n_features, TILE)
+        made: dict[tuple[int, int], Any] = {}
+        for n, rows in enumerate(edges):
+            for m, columns in enumerate(edges[n:], n):
+                task = (one.future() for one in self._task(rows, columns))
+                shape = rows.stop - rows.start, columns.stop - columns.start
+                made[n, m] = array.from_delayed(tile(*task), shape, dtype=np.float64)
+        every = range(len(edges))
+        return array.block([[made[n, m] if n <= m else made[m, n].T for m in every] for n in every])
+
+    def columns(self, indices: Any) -> Floats:
+        """Some columns of U, without the rest of it."""
+        chosen = self._check_indices(indices)
+        n_bytes = 8 * self._n_features * len(chosen)
+        what = f"{len(chosen)} columns of U"
+        require(n_bytes, self._options.budget, what, "ask for fewer columns at a time")
+        distinct, place = np.unique(chosen, return_inverse=True)
+        if len(distinct) < len(chosen):  # what is asked for twice is computed once
+            return self.columns(distinct)[:, place]
+        out = np.empty((self._n_features, len(chosen)))
+        stage, rows = self._stage("computing columns", out.size), spans(self._n_features, TILE)
+        for part in spans(len(chosen), TILE):
+            those = self._picked(chosen[part])
+            tasks = ((self._common, chunk, those) for chunk in self._chunks)
+            with closing(self._cluster.finished(compute_tile, tasks)) as blocks:
+                for n, block in blocks:
+                    out[rows[n], part] = block
+                    stage.advance(block.size * self._n_samples)
+        return out
+
+    def _picked(self, chosen: Ints) -> Held:
+        """A chunk of these features, on the workers."""
+        places = np.unique(chosen // TILE)
+        there = [int(np.searchsorted(places, feature // TILE)) for feature in chosen]
+        return self._cluster.defer(picked, there, chosen % TILE, *(self._chunks[place] for place in places))
+
+    def _task(self, rows: slice, columns: slice) -> tuple[Held, ...]:
+        first, second = self._chunks[rows.start // TILE], self._chunks[columns.start // TILE]
+        return (self._common, first) if rows is columns else (self._common, first, second)
+
+    def _finished(self, pairs: list[tuple[slice, slice]], function: Callable[..., Any], *more: Any) -> Any:
+        tasks = ((*more, *((pair,) if more else ()), *self._task(*pair)) for pair in pairs)
+        return self._cluster.finished(function, tasks)
+
+    def _make_chunks(self, blocks: list[Held], how: Held) -> list[Summary]:
+        """Distributions on the workers, and a summary of each chunk here."""
+
+        def chunk(n: int, sparse: bool | None) -> Held:
+            return self._cluster.defer(make_chunk, blocks[n], how, n * TILE, sparse)
+
+        self._chunks = [chunk(n, None) for n in range(len(blocks))]
+        stage = Stage(self._options.progress, "building graphs", self._n_features, 0.0, GRAPHS_SHARE)
+        summaries: dict[int, Summary] = {}
+
+        def summarise(places: list[int]) -> None:
+            tasks = ((self._chunks[n],) for n in places)
+            with closing(self._cluster.finished(summary_of, tasks)) as results:
+                for n, found in results:
+                    summaries[places[n]] = found
+                    stage.advance(found.n_features)
+
+        summarise(list(range(len(blocks))))
+        sparse = Summary.mostly_zero(list(summaries.values()))
+        others = [n for n, found in summaries.items() if found.sparse != sparse]
+        for n in others:
+            self._chunks[n] = chunk(n, sparse)
+        summarise(others)
+        return [summaries[n] for n in range(len(blocks))]
+
+    def _stored(self) -> Floats:
+        tasks = ((chunk,) for chunk in self._chunks)
+        with closing(self._cluster.finished(stored_by_sample, tasks)) as counts:
+            return reduce(np.add, (count for _, count in counts))
+
+
+class _Sum:
+    """The outline of a problem, added up from its chunks."""
+
+    def __init__(
+        self,
+        parts: list[Summary],
+        n_features: int,
+        weights: tuple[float, float],
+        stored: Callable[[], Floats],
+    ):
+        self._parts, self.stored = parts, stored
+        self.shape = n_features, parts[0].n_samples
+        self.n_groups, self.weights = len(parts[0].first_target), weights
+        first = parts[0].first_target
+        self.shared_target = all(
+            part.shared_target and np.array_equal(part.first_target, first) for part in parts
+        )
+
+    def box(self) -> Box:
+        """See :func:`infused.information.products.box_of`."""
+        low, high = min(part.low for part in self._parts), max(part.high for part in self._parts)
+        above = max(part.above for part in self._parts) if self.weights[0] else 0.0
+        return Box((low, high + above), (low, high))
+
+    def off_base(self) -> float | None:
+        """Of the features that are looked at, whichever chunks they are in."""
+        if self._parts[0].sparse:
+            return None
+        return sum(part.n_off_base for part in self._parts) / sum(part.n_sampled for part in self._parts)
+
+
+def compute_tile(common: Common, rows: Chunk, columns: Chunk | None = None) -> Floats:
+    """On a worker: a tile of U."""
+    return common.block(rows, columns)
+
+
+def write_tile(
+    path: str, pair: tuple[slice, slice], common: Common, rows: Chunk, columns: Chunk | None = None
+) -> None:
+    """On a worker: a tile of U to its place, and mirrored."""
+    block = common.block(rows, columns)
+    array = extra("zarr").open_array(path, mode="r+")
+    array[pair[0], pair[1]] = block
+    if columns is not None:
+        array[pair[1], pair[0]] = block.T
