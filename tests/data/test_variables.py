@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from infused.coding import GAP, OTHER, Coder, fewest_rows
 from infused.data import load_data
-from infused.data.coding import GAP, OTHER, Coder, fewest_rows
 from infused.data.written import number
 
 

@@ -11,8 +11,8 @@ import pytest
 
 import infused
 from infused.bench.tuning import choose_number, order_of_features
+from infused.coding import Coder
 from infused.data import load_data
-from infused.data.coding import Coder
 from infused.exceptions import InputError
 from infused.selectors.method import Method, prepared
 from infused.selectors.scoring import scoring_for

@@ -2,7 +2,7 @@
 
 For one method on one fold, in this order:
 
-0. What gaps are filled with and which levels categories have (:mod:`infused.data.coding`).
+0. What gaps are filled with and which levels categories have (:mod:`infused.coding`).
 1. The transform of the values (none; sqrt and log1p where no training value is negative) by inner 3-fold
    cross-validation of a linear model on the features with the largest F values, as many as the largest k, on
    at most 3,000 samples. It is the same for all methods.
@@ -46,7 +46,7 @@ from infused.bench.tuning import (
     transformed,
     tuned,
 )
-from infused.data.coding import Coded
+from infused.coding import Coded
 from infused.information.sharing import saved_seconds
 from infused.selectors.judges import CONSTANT, Judge, judge_named, scaled
 from infused.selectors.method import Method, canonical_json, prepared

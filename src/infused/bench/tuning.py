@@ -13,7 +13,7 @@ from scipy import sparse
 from infused._runtime.messages import check_choice
 from infused._runtime.progress import Stage
 from infused._typing import Array, Data, Floats, Ints, TargetKind
-from infused.data.coding import Coded, Coder
+from infused.coding import Coded, Coder
 from infused.exceptions import InputError, Setting
 from infused.record.explained import explained_variance
 from infused.record.measures import measure, number

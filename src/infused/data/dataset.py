@@ -10,7 +10,7 @@ import numpy as np
 
 from infused._runtime.messages import count, listed, quoted
 from infused._typing import Array, Data, TargetKind
-from infused.data.coding import Coded, Coder, Levels, Origin, has_gaps
+from infused.coding import Coded, Coder, Levels, Origin, has_gaps
 from infused.data.columns import no_columns
 from infused.data.errors import DataError
 from infused.data.fingerprint import fingerprint

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from infused._typing import Array, Data
-from infused.data.coding import Levels
+from infused.coding import Levels
 
 __all__ = ["fingerprint"]
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from infused._runtime.messages import count, listed, quoted
 from infused._typing import Array
-from infused.data.coding import Origin, VariableCoding
+from infused.coding import Origin, VariableCoding
 from infused.data.columns import check_unique, find_column, find_columns, leave_out
 from infused.data.dataset import Dataset, Features
 from infused.data.errors import DataError

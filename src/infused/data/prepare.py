@@ -8,7 +8,7 @@ import numpy as np
 
 from infused._runtime.messages import SHOWN, count, listed, quoted
 from infused._typing import Array, Data, Floats
-from infused.data.coding import Levels, Origin, VariableCoding
+from infused.coding import Levels, Origin, VariableCoding
 from infused.data.columns import (
     Problems,
     check_unique,

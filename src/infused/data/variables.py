@@ -11,7 +11,7 @@ import numpy as np
 
 from infused._runtime.messages import count, listed, quoted
 from infused._typing import Floats
-from infused.data.coding import Origin, VariableCoding
+from infused.coding import Origin, VariableCoding, is_identifier
 from infused.data.columns import Problems, leave_out
 from infused.data.raw import EXACT, column_kind, plain
 from infused.data.treatment import Treatment
@@ -30,7 +30,6 @@ from infused.exceptions import Setting
 
 __all__ = ["MOST_TEXTS", "Variables", "code_texts", "recorded_values", "table_variables"]
 
-FEW_LEVELS = 10
 MOST_TEXTS = 100  # different values of one column that may become columns of their own
 SHOWN = 3
 
@@ -226,10 +225,9 @@ def _category(found: Variables, name: str, texts: Any, how: str, keep: Collectio
 
     levels = sorted(compute.drop_null(compute.unique(texts)).to_pylist())
     present = len(texts) - texts.null_count
-    of_its_own = len(levels) == present > 2 or (len(levels) > FEW_LEVELS and 2 * len(levels) > present)
     if not levels:
         found.leave(name, "because every value is missing")
-    elif of_its_own and name not in keep:
+    elif is_identifier(len(levels), present) and name not in keep:
         found.leave(name, "because nearly every row has a text of its own")
     else:
         codes = compute.index_in(texts, pa.array(levels, pa.string()))

@@ -9,7 +9,7 @@ import scipy.linalg as sl
 
 from infused._runtime.threads import spans
 from infused._typing import Array, Floats, Ints, TargetKind
-from infused.data.coding import Coded
+from infused.coding import Coded
 from infused.record.distributions import dense_columns
 
 __all__ = ["adjusted", "explained_by_feature", "explained_variance", "lost_without", "target_basis"]

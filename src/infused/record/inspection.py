@@ -7,7 +7,7 @@ from scipy.stats import f
 
 from infused._runtime.messages import count, listed, quoted
 from infused._typing import Array, Floats
-from infused.data.coding import Coded, fewest_rows
+from infused.coding import Coded, fewest_rows
 from infused.data.dataset import Dataset
 from infused.record.distributions import dense_columns
 from infused.record.explained import explained_by_feature, explained_variance

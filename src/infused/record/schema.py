@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any
 
-from infused.data.coding import VariableCoding
+from infused.coding import VariableCoding
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError
 from infused.record.codec import decode, encode

@@ -13,7 +13,7 @@ import numpy as np
 
 from infused import __version__
 from infused._typing import Array, Floats, Ints
-from infused.data.coding import Coded, Coding
+from infused.coding import Coded, Coding
 from infused.data.dataset import Dataset
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError

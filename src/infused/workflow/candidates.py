@@ -11,8 +11,8 @@ from scipy import sparse
 
 from infused._runtime.messages import count, listed, quoted
 from infused._typing import Array, Data, Floats, Ints
+from infused.coding import Coded
 from infused.data import Dataset
-from infused.data.coding import Coded
 from infused.selectors.method import Method, defaults_of
 
 __all__ = ["Candidates", "candidates", "constant_features", "repeated_features", "told_repeats"]

@@ -11,8 +11,8 @@ import numpy as np
 from infused._runtime.extras import extra
 from infused._runtime.files import write_whole
 from infused._runtime.messages import count, listed
+from infused.coding import Coding
 from infused.data import Dataset, load_features
-from infused.data.coding import Coding
 from infused.data.load import read_recorded
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError

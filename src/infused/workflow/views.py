@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from infused._typing import Floats, Ints
+from infused.coding import Coded, Coding
 from infused.data import Dataset
-from infused.data.coding import Coded, Coding
 from infused.record.distributions import dense_columns
 
 __all__ = ["FeatureView", "feature_view"]

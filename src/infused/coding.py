@@ -4,8 +4,9 @@ A **number** is one column. Its gaps are filled by the median of the training ro
 frequent value, zero), and where they are many, 5% of those rows or more, a second column is 1 where there is
 one. A **category** has a 0/1 column for each level; two levels need one column. A gap is a level of its own.
 Levels with fewer than 1% of the rows and than 5 rows (a tenth of the rows, where these are fewer than 50) are
-pooled. A level that the training rows lack counts as pooled; where nothing was pooled, all columns are 0.
-The columns of a variable are one group, which is selected whole or not at all.
+pooled; where rows have weights, a row counts as many times. A level that the training rows lack counts as
+pooled; where nothing was pooled, all columns are 0. The columns of a variable are one group, which is
+selected whole or not at all.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ __all__ = [
     "VariableCoding",
     "fewest_rows",
     "has_gaps",
+    "is_identifier",
 ]
 
 Levels = tuple[tuple[str, ...] | None, ...]
@@ -37,6 +39,7 @@ Levels = tuple[tuple[str, ...] | None, ...]
 OTHER, GAP = "(other)", "(missing)"
 MANY_GAPS = 0.05  # of the training rows
 FEWEST, RARE = 5, 0.01
+FEW_LEVELS = 10
 
 
 @dataclass(frozen=True)
@@ -126,7 +129,7 @@ class Coder:
     levels : tuple or None
         Of each variable the levels that its codes stand for, None for a number; None where all are numbers.
     impute : str
-        How gaps of numbers are filled.
+        How gaps of numbers are filled; "none" leaves them.
     origins : tuple of Origin or None
         Where the variables come from; None for columns of their names.
     """
@@ -148,13 +151,13 @@ class Coder:
             self.gaps,
         )
 
-    def fit(self, X: Data) -> Coding:
+    def fit(self, X: Data, weights: Floats | None = None) -> Coding:
         """Learn fill values and levels from training rows."""
         if self.levels is None and not self.gaps:
             return Coding((), None)
-        return self.learn(X)
+        return self.learn(X, weights)
 
-    def learn(self, X: Data) -> Coding:
+    def learn(self, X: Data, weights: Floats | None = None) -> Coding:
         """The same where nothing needs a fill value: a gap may come later."""
         if not isinstance(X, np.ndarray):
             columns = X.tocsc()
@@ -162,26 +165,29 @@ class Coder:
         else:
             every = ((X[:, j], j) for j in range(X.shape[1]))
         return Coding(
-            tuple(self._variable(values, j, not isinstance(X, np.ndarray)) for values, j in every),
+            tuple(self._variable(values, j, not isinstance(X, np.ndarray), weights) for values, j in every),
             self.levels,
         )
 
-    def _variable(self, values: Floats, j: int, is_sparse: bool) -> VariableCoding:
+    def _variable(self, values: Floats, j: int, is_sparse: bool, weights: Floats | None) -> VariableCoding:
         name = self.names[j]
         origin = Origin(name) if self.origins is None else self.origins[j]
         levels = None if self.levels is None else self.levels[j]
         missing = np.isnan(values)
+        if levels is None and self.impute == "none":
+            return VariableCoding(name, origin, np.nan)
         if levels is None:
             fill = origin.fill if origin.fill is not None else _fill(values[~missing], self.impute)
             # A column beside a sparse one would be dense, and its group cost every method more.
             many = bool(missing.mean() >= MANY_GAPS) and not missing.all() and not is_sparse
             return VariableCoding(name, origin, fill, many)
-        least = fewest_rows(len(values))
-        times = np.bincount(values[~missing].astype(np.int64), minlength=len(levels))
+        each = np.ones(len(values)) if weights is None else weights
+        least = fewest_rows(float(each.sum()))
+        times = np.bincount(values[~missing].astype(np.int64), each[~missing], minlength=len(levels))
         kept = tuple(level for level, n in zip(levels, times, strict=True) if n >= least)
         rare = tuple(level for level, n in zip(levels, times, strict=True) if 0 < n < least)
-        gaps = int(missing.sum())
-        n_pooled = int(times[times < least].sum()) + (gaps if gaps < least else 0)
+        gaps = float(each[missing].sum())
+        n_pooled = float(times[times < least].sum()) + (gaps if gaps < least else 0.0)
         return VariableCoding(
             name,
             origin,
@@ -244,7 +250,12 @@ class Coding:
         return table[codes]
 
 
-def fewest_rows(n_rows: int) -> int:
+def is_identifier(n_levels: int, n_present: int) -> bool:
+    """Whether nearly every row has a text of its own, as names and numbers of tickets do."""
+    return n_levels == n_present > 2 or (n_levels > FEW_LEVELS and 2 * n_levels > n_present)
+
+
+def fewest_rows(n_rows: float) -> int:
     """Rows that a level needs for a column of its own."""
     return max(1, ceil(max(RARE * n_rows, min(FEWEST, n_rows / 10))))
 
