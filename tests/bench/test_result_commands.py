@@ -39,7 +39,7 @@ def compared(place, tmp_path, monkeypatch):
 @pytest.fixture
 def store(compared):
     """The results, where they do not depend on a name."""
-    return next((compared / "store").iterdir()).rename(compared.parent / "results")
+    return next((compared / "store").iterdir()).rename(compared.parent / "infused-results")
 
 
 def test_compare_writes_a_page_and_a_table(compared):

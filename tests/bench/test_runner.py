@@ -277,7 +277,7 @@ def test_a_worker_gets_the_cells_of_one_fold_one_after_the_other(tmp_path):
     problem = Problem(load_data("wine"), (2,))
     methods = tuple(Method(name) for name in ("lasso", "anova", "random"))
     cells = Experiment((problem,), methods, repeats=2, folds=3).cells()
-    waiting = Waiting(cells, Store(tmp_path), Clock(Store(tmp_path).frame(), cells, 2), retry=False)
+    waiting = Waiting(cells, Store(tmp_path), Clock(Store(tmp_path).frame(), cells, 2), again=False)
     had = {"first": [], "second": []}
     while True:
         for mine in had.values():
@@ -298,6 +298,6 @@ def test_when_one_fold_is_left_two_workers_share_it(tmp_path):
     problem = Problem(load_data("wine"), (2,))
     methods = tuple(Method(name) for name in ("lasso", "anova", "random"))
     cells = [cell for cell in Experiment((problem,), methods, folds=3).cells() if cell.fold == 1]
-    waiting = Waiting(cells, Store(tmp_path), Clock(Store(tmp_path).frame(), cells, 2), retry=False)
+    waiting = Waiting(cells, Store(tmp_path), Clock(Store(tmp_path).frame(), cells, 2), again=False)
     first = waiting.take(None)
     assert [first, waiting.take(None), waiting.take(first), waiting.take(first)] == [*cells, None]

@@ -1,10 +1,13 @@
 """What every selector answers on scikit-learn's data sets: recorded once, and held since.
 
-``python -m tests.selectors.golden`` records anew, after a change that is meant to change answers.
+``python -m tests.selectors.golden`` records anew, after a change that is meant to change answers, and after
+the number of the selector in ``infused.selectors.versions`` was raised: of every version the answers are
+known by a hash, and one version has one.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import warnings
 from pathlib import Path
@@ -15,9 +18,11 @@ from sklearn import datasets
 
 from infused import available_selectors
 from infused.selectors.registry import selector_info
+from infused.selectors.versions import selector_version
 from tests.selectors.family import make_selector
 
 FILE = Path(__file__).parent / "golden.json"
+VERSIONS = Path(__file__).parent / "golden_versions.json"
 K = 6
 VARIANTS = (
     {"ranking": "coefficient"},
@@ -66,6 +71,42 @@ def _takes(name: str, id: str) -> bool:
     return name != "diabetes" or selector_info(id).regression
 
 
-if __name__ == "__main__":
-    answers = {key(*case): answer(*case) for case in cases()}
+def same(found: dict[str, Any], recorded: dict[str, Any]) -> bool:
+    """The same features in the same order, and coefficients of the same size but for rounding."""
+    if found["selected"] != recorded["selected"]:
+        return False
+    if recorded["coefficients"] is None or found["coefficients"] is None:
+        return found["coefficients"] is recorded["coefficients"]
+    return np.allclose(found["coefficients"], recorded["coefficients"], rtol=1e-5, atol=1e-9)
+
+
+def digests(answers: dict[str, Any]) -> dict[str, str]:
+    """A hash of all recorded answers of each selector."""
+    mine: dict[str, dict[str, Any]] = {}
+    for case in cases():
+        mine.setdefault(case[1], {})[key(*case)] = answers.get(key(*case))
+    return {id: hashlib.sha256(json.dumps(own).encode()).hexdigest()[:16] for id, own in mine.items()}
+
+
+def with_new_versions(versions: dict[str, dict[str, str]], answers: dict[str, Any]) -> dict[str, Any]:
+    """The versions with those of today; one whose answers changed must have a number that is new."""
+    for id, digest in digests(answers).items():
+        if versions.setdefault(id, {}).setdefault(selector_version(id), digest) != digest:
+            raise SystemExit(f"{id} answers otherwise: raise its number in infused/selectors/versions.py")
+    return versions
+
+
+def record() -> None:
+    """Write both files; an answer that is the same but for rounding stays as it is written."""
+    before = json.loads(FILE.read_text())
+    answers = {}
+    for case in cases():
+        found, recorded = answer(*case), before.get(key(*case))
+        answers[key(*case)] = recorded if recorded and same(found, recorded) else found
+    versions = with_new_versions(json.loads(VERSIONS.read_text()) if VERSIONS.exists() else {}, answers)
     FILE.write_text(json.dumps(answers, indent=0) + "\n")
+    VERSIONS.write_text(json.dumps(versions, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    record()

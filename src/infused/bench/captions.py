@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from infused.bench import paper
 from infused.bench.frames import CELL, REFERENCES, failed_cells
 from infused.bench.table_formats import DASH
+from infused.bench.versions import older
 from infused.record.measures import error_text, measure, number, score_text, shown, signed, unit
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ __all__ = [
     "signed",
     "unit",
     "variant_note",
+    "version_notes",
 ]
 
 LEAKY = (
@@ -103,3 +105,12 @@ def failure_notes(rows: DataFrame) -> list[str]:
 def variant_note(labels: Iterable[str]) -> str:
     """Who is left out of a table of methods with their defaults."""
     return f"Left out, because they are variants: {', '.join(labels)}."
+
+
+def version_notes(rows: DataFrame) -> list[str]:
+    """Which methods were measured in an earlier version: one note, or none."""
+    found = rows[older(rows)]
+    if found.empty:
+        return []
+    labels = in_order(found["label"].unique(), paper.METHODS)
+    return [f"Measured with an earlier version, whose figures may differ from today's: {', '.join(labels)}."]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, get_args
 
 from infused._runtime.messages import check_choice, listed
 from infused.bench.plan import REFERENCES, ProtocolName
+from infused.bench.versions import superseded
 from infused.exceptions import InputError, Setting
 from infused.record.measures import MEASURES
 from infused.selectors.method import Method
@@ -81,13 +82,13 @@ def of_protocol(rows: DataFrame, protocol: ProtocolName | None = "nested") -> Da
 
 
 def labelled(rows: DataFrame) -> DataFrame:
-    """The rows with a ``label``: the method, and its parameters or classifier where these differ.
+    """The rows with a ``label``: the method, and its parameters, version or classifier where these differ.
 
     Rows that have labels keep them, so that a method is called the same in every part of a table.
     """
     if "label" in rows.columns:
         return rows
-    labels = rows["method"].astype(str) + rows["parameters"].map(_own_words)
+    labels = rows["method"].astype(str) + rows["parameters"].map(_own_words) + superseded(rows)
     if "classifier" in rows.columns and (rows.groupby("dataset")["classifier"].nunique() > 1).any():
         labels = labels + " with " + rows["classifier"].astype(str)
     return rows.assign(label=labels)
@@ -129,13 +130,14 @@ def without_references(rows: DataFrame) -> DataFrame:
 
 
 def other_variants(rows: DataFrame) -> list[str]:
-    """The labels of the others, which have parameters of their own or are ablations; sorted."""
+    """The labels of the others: with parameters of their own, ablations, superseded versions; sorted."""
     return sorted(rows.loc[_is_variant(rows), "label"].unique())
 
 
 def _is_variant(rows: DataFrame) -> Series:
     # Ablations are called after the method that they change: infused-lasso[no-fusion].
-    return (rows["parameters"].map(_own_words) != "") | rows["method"].str.endswith("]")
+    own = rows["parameters"].map(_own_words) + superseded(rows)
+    return (own != "") | rows["method"].str.endswith("]")
 
 
 def only_dataset(rows: DataFrame) -> str:

@@ -17,6 +17,7 @@ from infused.exceptions import InputError, Setting
 from infused.selectors.judges import LARGEST_WHOLE, default_judge, judge_named
 from infused.selectors.method import Method, canonical_json, prepared
 from infused.selectors.scoring import PLAIN, check_scoring, default_scoring
+from infused.selectors.versions import FIRST, selector_version
 
 if TYPE_CHECKING:
     from infused.data import Dataset
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ALL_FEATURES",
     "CHANCE",
+    "PROTOCOL_VERSION",
     "REFERENCES",
     "SCHEMA",
     "Cell",
@@ -36,7 +38,10 @@ __all__ = [
 ]
 
 SCHEMA = 1
-"""Of rows and of cells: a new number means that earlier results do not stand for new ones."""
+"""Of rows and of cells: a new number means that earlier files cannot be read."""
+
+PROTOCOL_VERSION = FIRST
+"""Of the way in which selections are judged: a change of results raises it, as that of a selector."""
 
 ProtocolName = Literal["nested", "leaky"]
 """What a selection may see: the training part of each fold, or all samples."""
@@ -149,6 +154,10 @@ class Cell:
         Which fold of it, from 0.
     scoring : str, default="accuracy"
         What the model's parameter is tuned for.
+    selector_version : str, default="1"
+        That of the selector when the cell was planned.
+    protocol_version : str, default="1"
+        That of the protocol.
 
     See Also
     --------
@@ -177,6 +186,8 @@ class Cell:
     repeat: int
     fold: int
     scoring: str = "accuracy"
+    selector_version: str = FIRST
+    protocol_version: str = FIRST
 
     @cached_property
     def key(self) -> str:
@@ -184,6 +195,9 @@ class Cell:
         content = asdict(self)
         if self.scoring in PLAIN:
             del content["scoring"]  # as it was before there was a choice
+        for name in ("selector_version", "protocol_version"):
+            if content[name] == FIRST:
+                del content[name]  # as it was before there were versions
         return content_key(content)
 
     @property
@@ -300,6 +314,8 @@ class Experiment:
                 repeat=repeat,
                 fold=fold,
                 scoring=self.scoring_of(problem),
+                selector_version=selector_version(method),
+                protocol_version=PROTOCOL_VERSION,
             )
             for problem in self.problems
             for repeat in range(self.repeats)

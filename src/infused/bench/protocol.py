@@ -52,6 +52,7 @@ from infused.selectors.judges import CONSTANT, Judge, judge_named, scaled
 from infused.selectors.method import Method, canonical_json, prepared
 from infused.selectors.scoring import PLAIN, Scoring, scores_of, scoring_for
 from infused.selectors.tuning import dense, enough_samples, folds_of
+from infused.selectors.versions import FIRST
 
 __all__ = ["Remember", "evaluate"]
 
@@ -227,6 +228,8 @@ def ranking(problem: Problem, cell: Cell, seen: Part, transform: str, remember: 
     if cell.protocol == "nested":
         return select()
     what = {"method": cell.method, "parameters": cell.parameters, "ks": cell.ks, "transform": transform}
+    if cell.selector_version != FIRST:
+        what["version"] = cell.selector_version
     found: dict[str, Any] = remember({"what": "ranking", **what, **_where(cell)}, select)
     return found
 
@@ -278,6 +281,8 @@ def _values(part: Coded, transform: str) -> Floats:
 def _where(cell: Cell) -> dict[str, Any]:
     """What tells apart the samples that a selection sees."""
     whole = {"data": cell.data, "protocol": cell.protocol, "seed": cell.seed}
+    if cell.protocol_version != FIRST:
+        whole["protocol_version"] = cell.protocol_version
     if cell.protocol == "leaky":
         return whole
     return {**whole, "folds": cell.folds, "repeat": cell.repeat, "fold": cell.fold}

@@ -94,9 +94,12 @@ def run_experiment(
     timeout: float | None = None,
     memory: int | None = None,
     retry: bool = False,
+    recompute: bool = False,
     report: Callable[[Progress], None] | None = None,
 ) -> Outcome:
     """Compute the cells of an experiment that the store does not have, and keep each as it is finished.
+
+    A cell that an earlier version of its selector or of the protocol computed is another cell.
 
     Other processes may fill the same store at the same time. Inside :func:`infused.cluster` the workers of
     that cluster compute, one cell each at a time. Otherwise one job without limits runs in this process, or
@@ -117,6 +120,8 @@ def run_experiment(
         Most bytes for one worker.
     retry : bool, default=False
         Whether cells that failed before are computed again.
+    recompute : bool, default=False
+        Whether all cells are computed again, and replace those of the store.
     report : callable, default=None
         Called with a `Progress` after every cell. What it raises ends the run; what is finished is kept.
 
@@ -155,12 +160,16 @@ def run_experiment(
     check_same_design(rows, experiment, store)
     cells = experiment.cells()
     status = dict(zip(rows["cell"], rows["status"], strict=True))
-    todo = [cell for cell in cells if cell.key not in status or (retry and status[cell.key] != "ok")]
+    if recompute:
+        store.forget_shared()
+    todo = [
+        cell for cell in cells if recompute or cell.key not in status or (retry and status[cell.key] != "ok")
+    ]
     cluster, limits = current_cluster(), Limits(timeout, memory)
     _check_limits(cluster, limits)
     n_workers = effective_n_jobs(jobs) if cluster is None else len(cluster.addresses())
     clock = Clock(rows, todo, min(n_workers, max(1, len(todo))))
-    waiting = Waiting(todo, store, clock, retry)
+    waiting = Waiting(todo, store, clock, again=retry or recompute)
     problems = {problem.name: problem for problem in experiment.problems}
     computed = 0
     if cluster is not None:
@@ -237,7 +246,7 @@ class Waiting:
     side by side. A cell that another process finished meanwhile is skipped.
     """
 
-    def __init__(self, cells: Sequence[Cell], store: Store, clock: Clock, retry: bool):
+    def __init__(self, cells: Sequence[Cell], store: Store, clock: Clock, again: bool):
         places = dict.fromkeys(place_of(cell) for cell in cells)
         order = {name: n for n, name in enumerate(dict.fromkeys(cell.dataset for cell in cells))}
         shuffled = sorted(Random().sample(list(places), len(places)), key=lambda place: order[place[0]])
@@ -245,7 +254,7 @@ class Waiting:
         for cell in reversed(cells):
             self._left[place_of(cell)].append(cell)
         self._begun: set[Place] = set()
-        self._store, self._clock, self._retry = store, clock, retry
+        self._store, self._clock, self._again = store, clock, again
         self.skipped = 0
 
     def take(self, before: Cell | None) -> Cell | None:
@@ -256,7 +265,7 @@ class Waiting:
             cell = self._left[place].pop()
             if not self._left[place]:
                 del self._left[place]
-            if self._retry or not self._store.has(cell.key):
+            if self._again or not self._store.has(cell.key):
                 return cell
             self.skipped += 1
             self._clock.drop(cell)

@@ -76,6 +76,16 @@ class Standings:
     reason: str = ""
 
     @property
+    def everyone(self) -> DataFrame:
+        """The methods, and below them the references."""
+        import pandas as pd
+
+        parts = (self.methods, self.references)
+        columns = list(dict.fromkeys(name for part in parts for name in part))
+        # Columns of one part alone make pd.concat warn in pandas 2.
+        return pd.DataFrame([one for part in parts for one in part.to_dict("records")], columns=columns)
+
+    @property
     def tied(self) -> list[str]:
         """The methods with the best mean: one, unless means are the same."""
         means = self.methods["mean"]

@@ -28,6 +28,7 @@ from infused._runtime.files import alone, remove_leftovers, write_whole
 from infused._runtime.messages import reason
 from infused.bench.plan import SCHEMA, Cell, content_key
 from infused.exceptions import InputError, Setting
+from infused.selectors.versions import FIRST
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -56,7 +57,9 @@ COLUMNS = {
     "data": "string",
     "method": "string",
     "parameters": "string",
+    "selector_version": "string",
     "protocol": "string",
+    "protocol_version": "string",
     "classifier": "string",
     "folds": "int32",
     "seed": "int64",
@@ -200,12 +203,14 @@ class Store:
         -------
         DataFrame
             One row per k of a cell; ``selected`` holds arrays, on the row of the largest k. The score that
-            counted has a column of its own name.
+            counted has a column of its own name. Rows of earlier versions are among them.
         """
         extra("pandas")
         rows = self.table().to_pandas()
         usual = rows["r2"].notna().map({True: "r2", False: "accuracy"})
         rows["scoring"] = rows["scoring"].fillna(usual)
+        for name in ("selector_version", "protocol_version"):
+            rows[name] = rows[name].fillna(FIRST)
         for name in rows["scoring"].unique():
             if name not in rows.columns:
                 rows[name] = rows["score"].where(rows["scoring"] == name)
@@ -277,6 +282,11 @@ class Store:
         paths = (self.folder / "shared").glob("[!.]*.json")
         return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in paths}
 
+    def forget_shared(self) -> None:
+        """Compute again what several cells share, the next time that it is asked for."""
+        for path in (self.folder / "shared").glob("*.json"):
+            path.unlink(missing_ok=True)
+
     def _shared(self, name: str) -> Path:
         return self.folder / "shared" / f"{name}.json"
 
@@ -309,7 +319,9 @@ def cell_rows(cell: Cell, shared: Row, by_k: dict[int, Row]) -> list[Row]:
         "data": cell.data,
         "method": cell.method,
         "parameters": cell.parameters,
+        "selector_version": cell.selector_version,
         "protocol": cell.protocol,
+        "protocol_version": cell.protocol_version,
         "classifier": cell.classifier,
         "folds": cell.folds,
         "seed": cell.seed,

@@ -26,8 +26,16 @@ from infused.bench.captions import (
     shown,
     unit,
     variant_note,
+    version_notes,
 )
-from infused.bench.frames import REFERENCES, failed_cells, metric_of, of_protocol, other_variants
+from infused.bench.frames import (
+    REFERENCES,
+    failed_cells,
+    metric_of,
+    of_protocol,
+    other_variants,
+    plain_methods,
+)
 from infused.bench.plan import ProtocolName
 from infused.bench.ranks import rank_comparison
 from infused.bench.standings import Standings
@@ -105,7 +113,8 @@ class BestScores:
 
     def notes(self) -> tuple[str, ...]:
         """On how many folds, and what failed."""
-        return (*([fold_note(self.summary)] if len(self.summary) else []), *failure_notes(self.rows))
+        folds = [fold_note(self.summary)] if len(self.summary) else []
+        return (*folds, *failure_notes(self.rows), *version_notes(self.rows))
 
 
 def accuracy_table(rows: DataFrame, *, protocol: ProtocolName = "nested", metric: str | None = None) -> Table:
@@ -169,8 +178,7 @@ def standings_table(standings: Standings) -> Table:
     import pandas as pd
 
     metric, tied = standings.metric, standings.tied
-    found = pd.concat([standings.methods, standings.references], ignore_index=True)
-    found = found.reindex(columns=list(dict.fromkeys([*standings.methods, *standings.references])))
+    found = standings.everyone
     lines = [_standings_line(one, metric, metric_title(metric)) for one in found.to_dict("records")]
     for line in lines[: len(tied)]:
         line["p"] = "best" if len(tied) == 1 else "tied"
@@ -190,6 +198,7 @@ def standings_table(standings: Standings) -> Table:
             *([standings.reason] if standings.reason else []),
             fold_note(standings.curves),
             *failure_notes(standings.rows),
+            *version_notes(standings.rows),
         ),
         strong=frozenset((n, "Method") for n in range(len(tied))),
     )
@@ -261,6 +270,7 @@ def rank_table(
         notes.append(f"Left out, because a method has no result there: {', '.join(left_out)}.")
     if variants := other_variants(mine):
         notes.append(variant_note(variants))
+    notes += version_notes(plain_methods(mine))
     return Table(
         caption=f"Mean ranks over {len(ranked)} data sets, 1 is best. Friedman: chi-square "
         f"{test.statistic:.2f}, p {p_text(test.p_value)}; Iman and Davenport: F {test.f_statistic:.2f}, "

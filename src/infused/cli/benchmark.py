@@ -47,7 +47,7 @@ StoreFolder = Annotated[
     Path,
     typer.Option("--store", metavar="DIR", help="Folder of the results; a run goes on from what it holds."),
 ]
-STORE = Path("results")
+STORE = Path("infused-results")
 
 
 @o.reads_data
@@ -93,6 +93,9 @@ def benchmark(
     retry: Annotated[
         bool, typer.Option("--retry", help="Compute again what failed in an earlier run.")
     ] = False,
+    recompute: Annotated[
+        bool, typer.Option("--recompute", help="Compute everything again, and replace what the store has.")
+    ] = False,
     scheduler: o.Scheduler = None,
     workers: o.Workers = None,
     quiet: o.Quiet = False,
@@ -102,7 +105,8 @@ def benchmark(
     Every method selects on the training part of every fold, and a classifier with the selected features is
     scored on the test part, for every number of features. Each finished fold of a method is a file in the
     store: a run that was stopped goes on where it was, and a run with more repeats or methods computes what
-    is missing. The exit code is 1 when something failed; its reason is in the store.
+    is missing. Results of an earlier version of a method or of the protocol are kept and shown as such, and
+    computed again. The exit code is 1 when something failed; its reason is in the store.
     """
     if context.invoked_subcommand is not None:
         return
@@ -129,7 +133,14 @@ def benchmark(
     with on_cluster(scheduler, workers), Watch(quiet) as watch:
         watch.notes(_reasons(experiment))
         outcome = run_experiment(
-            experiment, place, jobs=jobs, timeout=timeout, memory=limit, retry=retry, report=watch.cell
+            experiment,
+            place,
+            jobs=jobs,
+            timeout=timeout,
+            memory=limit,
+            retry=retry,
+            recompute=recompute,
+            report=watch.cell,
         )
     rows = place.frame()
     _show(rows[rows["cell"].isin([cell.key for cell in experiment.cells()])], quiet)

@@ -178,14 +178,17 @@ def figures(
     """
     from infused._runtime.extras import extra
     from infused._runtime.files import check_writable
+    from infused.bench.captions import version_notes
     from infused.bench.frames import labelled, plain_methods
 
     extra("matplotlib").use("Agg")
     check_writable(output)
     rows = labelled(_stored_rows(store, o.parse_names("--methods", methods)))
     rows = plain_methods(rows) if methods is None else rows
+    notes = version_notes(rows)
     written = []
     with Watch(quiet) as watch:
+        watch.notes(notes)
         for protocol in sorted(rows["protocol"].unique()):
             suffix = "-leaky" if protocol == "leaky" else ""
             for name, figure in _of_rows(rows, protocol, watch):

@@ -47,6 +47,8 @@ class SelectorInfo:
     """Whether the tables of the InFusedLasso paper have it."""
     fixed: dict[str, Any] = field(default_factory=dict)
     """Parameters that make a variant of what it is."""
+    package_version: str = ""
+    """Of the package that it comes from, where that is another."""
 
     def load(self) -> Any:
         """The constructor."""
@@ -247,4 +249,5 @@ def _registry() -> dict[str, SelectorInfo]:
 
 def _theirs(entry: EntryPoint) -> SelectorInfo:
     package = entry.dist.name if entry.dist else entry.module
-    return SelectorInfo(entry.name, entry.value, f"from the package {package}")
+    version = entry.dist.version if entry.dist else ""
+    return SelectorInfo(entry.name, entry.value, f"from the package {package}", package_version=version)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from infused.bench.captions import measure, number, p_text, shown, unit
 from infused.bench.paired import ALPHA
 from infused.bench.plan import ALL_FEATURES
@@ -124,7 +122,7 @@ def _reference_lines(standings: Standings, ks: list[int]) -> list[dict[str, Any]
 
 def _levels(standings: Standings, k: int) -> Chart:
     factor, sign = unit(standings.metric)
-    there = pd.concat([standings.methods, standings.references], ignore_index=True)
+    there = standings.everyone
     there = there[there["mean"].notna()]
     names = [str(name) for name in there["label"]]
     mean, error = factor * there["mean"], (abs(factor) * there["error"]).fillna(0.0)
