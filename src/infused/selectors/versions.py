@@ -26,6 +26,8 @@ CHANGED = {
     "group-lasso": "2",
     # 2: bins are counted exactly instead of a neighbours' estimate.
     "mutual-info": "2",
+    # 2: the trees' samples are drawn as whole weights would repeat them.
+    "random-forest": "2",
 }
 
 
