@@ -15,6 +15,7 @@ __all__ = [
     "PrecisionError",
     "ScreeningWarning",
     "Setting",
+    "TargetWarning",
     "UnboundedObjectiveError",
     "UnboundedObjectiveWarning",
 ]
@@ -273,4 +274,25 @@ class ScreeningWarning(UserWarning):
     ...     selector = InFusedLasso(n_features_to_select=5, memory_budget="500KB").fit(X, y)
     >>> selector.n_features_screened_ > 0
     True
+    """
+
+
+class TargetWarning(UserWarning):
+    """A target of many whole numbers could be classes or measured values; the message says what was taken.
+
+    See Also
+    --------
+    infused.InFusedLasso : Its parameter ``target`` says it instead.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from sklearn.datasets import load_diabetes
+    >>> from infused import Lasso
+    >>> from infused.exceptions import TargetWarning
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always", TargetWarning)
+    ...     selector = Lasso(n_features_to_select=3).fit(*load_diabetes(return_X_y=True))
+    >>> print(str(caught[0].message).partition(";")[0])
+    y holds 214 different whole numbers in 442 samples, which are taken as measured values
     """

@@ -147,13 +147,6 @@ CASES = {
         with_targets("select", "two.npz", "-m", "anova"),
         ["anova takes one target", "2 columns"],
     ),
-    "too large for a forest": (
-        with_file(
-            *("huge.csv", "a,b,kind\n" + "1e300,2,x\n-1e300,1,y\n" * 3),
-            *("select", "huge.csv", "-t", "kind", "-m", "random-forest"),
-        ),
-        ["random forest", "float32"],
-    ),
     "no threads": (command("select", "wine", "--jobs", "0"), ["--jobs 0", "-1"]),
     "seed < 0": (command("select", "wine", "--seed", "-1"), ["--seed"]),
     "seed is no number": (command("select", "wine", "--seed", "today"), ["--seed"]),

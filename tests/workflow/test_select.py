@@ -87,7 +87,7 @@ def test_methods_come_as_ids_texts_and_selectors(table):
         k = 3 if isinstance(method, str) else None
         assert infused.select(table, "diagnosis", k=k, method=method).record.selected == expected.selected
     assert expected.request.method.parameters["n_bins"] == 7
-    assert expected.request.method.parameters["target"] == "auto", "defaults are recorded, too"
+    assert expected.request.method.parameters["target"] == "classes", "what follows from the data, too"
 
 
 def test_parameters_that_only_python_can_give(table):

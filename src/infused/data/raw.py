@@ -8,6 +8,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from infused._runtime.messages import count, reason
+from infused._runtime.sparse import sound
+from infused._runtime.targets import EXACT
 from infused._typing import Array, Data
 from infused.data.errors import DataError
 
@@ -30,7 +32,6 @@ Part: TypeAlias = Literal["both", "features", "target", "texts"]
 GridOrder: TypeAlias = Literal["rows", "columns"]
 
 TARGET_NAMES = {"target", "label", "labels", "class", "y", "diagnosis", "outcome", "response", "species"}
-EXACT = 2**53  # whole numbers from here on have neighbours that float64 cannot tell apart
 REFUSED = {
     "O": "is an array of objects",
     "V": "is an array of records",
@@ -95,8 +96,7 @@ def as_array(values: Any, what: str) -> Array:
 def _as_numbers(X: Any, where: str) -> Data:
     from scipy import sparse
 
-    if not sparse.issparse(X):
-        X = as_array(X, f"X of {where}")
+    X = sound(X, f"X of {where}") if sparse.issparse(X) else as_array(X, f"X of {where}")
     if X.ndim != 2:
         shape = "x".join(map(str, X.shape)) or "one value"
         raise DataError(
@@ -112,9 +112,8 @@ def _as_numbers(X: Any, where: str) -> Data:
     if not sparse.issparse(X):
         return np.asarray(X, dtype=np.float64)
     result = sparse.csr_array(X, dtype=np.float64)
-    if not result.has_canonical_format or not result.data.all():
+    if not result.data.all():
         result = result.copy()  # the user's matrix stays as it is
-        result.sum_duplicates()
         result.eliminate_zeros()
     return result
 

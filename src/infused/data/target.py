@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from infused._runtime.messages import count, listed, quoted
+from infused._runtime.targets import FEW_VALUES, are_classes
 from infused._typing import Array, TargetKind
 from infused.data.errors import DataError
 from infused.data.raw import as_array, column_kind, plain
@@ -18,8 +19,6 @@ from infused.exceptions import Setting
 __all__ = ["present", "settle_target", "target_from_array", "target_from_column"]
 
 KINDS: dict[str | None, TargetKind] = {"classification": "classes", "regression": "real"}
-FEW_VALUES = 20
-SAMPLES_PER_CLASS = 10
 
 
 def target_from_column(column: Any, name: str, decimal: str = ".", missing: Collection[str] = ()) -> Array:
@@ -114,8 +113,7 @@ def settle_target(y: Array, name: str, task: str | None) -> tuple[Array, TargetK
         return _real(y, name, asked), "real", []
     whole = y.dtype.kind in "iu" or (y.dtype.kind == "f" and bool((y == np.floor(y)).all()))
     values, times = np.unique(y, return_counts=True)
-    few = len(values) <= FEW_VALUES or len(y) >= SAMPLES_PER_CLASS * len(values)
-    if asked is None and y.dtype.kind != "U" and not (whole and few):
+    if asked is None and not are_classes(y):
         return _real(y, name, asked), "real", []
     _check_classes(y, values, name)
     notes = _class_notes(values, times, name)

@@ -10,6 +10,8 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
 from infused._runtime.messages import check_choice
+from infused._runtime.sparse import sound
+from infused._runtime.targets import told_kind
 from infused._typing import Array, Data, Floats, Ints, TargetKind
 from infused.exceptions import InputError
 
@@ -21,7 +23,9 @@ __all__ = [
     "check_data",
     "check_distributions",
     "class_codes",
+    "comparable",
     "is_mostly_zero",
+    "kind_of_target",
     "resolve_target",
     "sparse_if_mostly_zero",
 ]
@@ -39,38 +43,49 @@ def check_data(X: Any) -> Data:
     if getattr(getattr(X, "dtype", None), "kind", None) == "O":
         raise InputError("X has dtype object; numbers are needed: convert it with X.astype(float).")
     with np.errstate(over="ignore", invalid="ignore"):  # it looks for NaN in a sum, which may overflow
-        X = check_array(X, accept_sparse="csc", dtype="numeric", ensure_min_samples=2, input_name="X")
+        X = check_array(sound(X), accept_sparse="csc", dtype="numeric", ensure_min_samples=2, input_name="X")
     if not sp.issparse(X):
         return np.asarray(X)
-    X = sp.csc_array(X, dtype=np.float64, copy=True)
-    X.sum_duplicates()
-    return X
+    return sp.csc_array(X, dtype=np.float64, copy=True)
 
 
 def resolve_target(X: Any, y: Any, target: Target) -> tuple[Array, TargetKind]:
     """y as a vector beside X, and what it holds."""
     check_choice("target", target, TARGETS)
-    y = column_or_1d(y, warn=False)
+    y = comparable(column_or_1d(y, warn=False))
     if y.dtype.kind in "fc":
         y = check_array(y, ensure_2d=False, dtype="numeric", input_name="y")
     check_consistent_length(X, y)
-    _check_comparable(y)
     if target == "auto":
-        found = type_of_target(y, input_name="y")
+        found = kind_of_target(y)
         if found not in ("binary", "multiclass", "continuous"):
             raise InputError(f"y must hold one class label or one number per sample, but it is {found!r}.")
-        target = "real" if found == "continuous" else "classes"
+        target = "real" if found == "continuous" or not told_kind(y) else "classes"
     if target == "real":
         return check_array(y, ensure_2d=False, dtype=np.float64, input_name="y"), "real"
     return y, "classes"
 
 
-def _check_comparable(y: Array) -> None:
-    if y.dtype.kind == "O":
-        try:
-            np.sort(y)
-        except TypeError:
-            raise InputError("y mixes values that cannot be compared, such as text and None.") from None
+def kind_of_target(y: Any, **options: Any) -> str:
+    """scikit-learn's word for y; it compares numbers with whole ones, which the largest do not survive."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return str(type_of_target(y, input_name="y", **options))
+
+
+def comparable(y: Any) -> Any:
+    """y itself; labels that are missing, or that cannot be told apart by order, are refused."""
+    values = getattr(y, "dtype", None)
+    if getattr(values, "kind", "O") != "O" or y is None or sp.issparse(y):
+        return y
+    try:
+        labels = np.asarray(y, dtype=object).ravel()
+        missing = any(label is None or label != label for label in labels)
+        np.unique(labels)
+    except (TypeError, ValueError):  # of comparisons, also of values that are arrays
+        raise InputError("y mixes values that cannot be compared, such as text and None.") from None
+    if missing:
+        raise InputError("y has missing labels (None or NaN): leave out the samples that have none.")
+    return y
 
 
 def class_codes(y: Array) -> tuple[Ints, Floats]:

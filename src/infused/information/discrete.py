@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.multiclass import type_of_target
 
 from infused import _kernels
 from infused._runtime.threads import Workers, spans, workers
 from infused._typing import Array, Data, Ints
 from infused.exceptions import InputError
-from infused.graphs.validation import Target, class_codes, resolve_target
+from infused.graphs.validation import Target, class_codes, kind_of_target, resolve_target
 
 __all__ = ["MAX_BINS", "Codes", "DenseCodes", "SparseCodes", "discretize", "joint_codes", "target_codes"]
 
@@ -187,7 +186,7 @@ def target_codes(
 ) -> Ints:
     """The class of each sample as 0 .. C-1; real values are binned as features are."""
     if target == "auto":
-        type_of_target(y, input_name="y", raise_unknown=True)
+        kind_of_target(y, raise_unknown=True)
     values, kind = resolve_target(X, y, target)
     if kind == "classes":
         return class_codes(values)[0]

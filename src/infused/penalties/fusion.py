@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from infused import _kernels
+from infused._runtime.sparse import sound
 from infused._typing import Floats, Ints
 from infused.exceptions import InputError
 from infused.penalties.rows import L1
@@ -43,7 +45,7 @@ def fusion_edges(fusion: Any, n_features: int, grid_shape: tuple[int, int] | Non
         if fusion == "chain":
             return chain_edges(n_features)
         if fusion == "grid":
-            if grid_shape is None or grid_shape[0] * grid_shape[1] != n_features:
+            if grid_shape is None or not _covers(grid_shape, n_features):
                 raise InputError(f"fusion='grid' needs a grid_shape of {n_features}, got {grid_shape!r}.")
             return grid_edges(grid_shape)
         raise InputError(f"fusion must be 'chain', 'grid', 'none' or edges, got {fusion!r}.")
@@ -51,6 +53,14 @@ def fusion_edges(fusion: Any, n_features: int, grid_shape: tuple[int, int] | Non
     if len(edges) and not (edges.min() >= 0 and edges.max() < n_features):
         raise InputError(f"fusion names features outside 0 .. {n_features - 1}.")
     return edges
+
+
+def _covers(shape: Any, n_features: int) -> bool:
+    """Whether it is a pair of whole numbers with so many pixels."""
+    if np.shape(shape) != (2,) or not all(isinstance(side, Integral) for side in shape):
+        return False
+    rows, columns = map(int, shape)
+    return rows > 0 and rows * columns == n_features
 
 
 def incidence(edges: Ints, n_features: int) -> sp.csr_array:
@@ -81,6 +91,7 @@ class FusedChain:
 
 def _given_edges(fusion: Any) -> Ints:
     if sp.issparse(fusion):
+        fusion = sound(fusion, "fusion")
         if fusion.shape[0] != fusion.shape[1]:
             raise InputError(f"fusion must be square where it is an adjacency, got {fusion.shape}.")
         upper = sp.coo_array(sp.triu(fusion, 1) + sp.triu(fusion.T, 1))

@@ -11,6 +11,7 @@ from infused.coding import Coded, fewest_rows
 from infused.data.dataset import Dataset
 from infused.record.distributions import dense_columns
 from infused.record.explained import explained_by_feature, explained_variance
+from infused.selectors.extremes import LARGEST, tame
 
 __all__ = ["inspect_data"]
 
@@ -78,7 +79,8 @@ def _tells(coded: Coded, feature: int, target: Array, classes: bool) -> bool:
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     columns, _ = coded.columns(np.array([feature]))
-    F = dense_columns(coded.F, columns)
+    F = tame(dense_columns(coded.F, columns), LARGEST[4])  # a tree computes in float32
+    target = target if classes else tame(target)
     if not classes:
         tree = DecisionTreeRegressor(min_samples_leaf=2, random_state=0)
         folds = min(3, len(target))

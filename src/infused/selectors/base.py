@@ -13,16 +13,21 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from infused._runtime.callbacks import CallbackSupport
 from infused._runtime.sklearn_compat import Interval, StrOptions
+from infused._runtime.sparse import sound
+from infused._runtime.targets import check_varied
 from infused._typing import Floats, Ints
 from infused.exceptions import InputError, Setting
+from infused.graphs.validation import comparable
 from infused.selectors.groups import Groups
 
 __all__ = [
     "NUMBER_OF_FEATURES",
     "WEIGHT",
     "BaseSelector",
+    "SoundSelector",
     "ahead",
     "check_one_target",
+    "checked",
     "how_many",
     "number_or_half",
     "ranks",
@@ -40,7 +45,47 @@ NUMBER_OF_FEATURES = [
 WEIGHT = [Interval(Real, 0, None, closed="left")]  # what a lambda may be
 
 
-class BaseSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
+class SoundSelector(SelectorMixin):  # type: ignore[misc]  # scikit-learn carries no types
+    """scikit-learn's mixin by the mask ``support_``, for arrays that were checked."""
+
+    support_: Any
+
+    def transform(self, X: Any) -> Any:
+        """Reduce X to the selected features.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        array, sparse matrix or data frame of shape (n_samples, n_selected)
+            Their selected features.
+        """
+        return super().transform(sound(X))
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Put columns of zeros where :meth:`transform` took features away.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_selected)
+            Samples with the selected features alone.
+
+        Returns
+        -------
+        array or sparse matrix of shape (n_samples, n_features)
+            The same with zeros in the place of the others.
+        """
+        return super().inverse_transform(sound(X))
+
+    def _get_support_mask(self) -> Any:
+        check_is_fitted(self)
+        return self.support_
+
+
+class BaseSelector(CallbackSupport, SoundSelector, BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
     """A scikit-learn selector with ``scores_``, ``ranking_`` and ``support_``.
 
     A subclass sets them in ``fit``; this class turns them into the mask that scikit-learn asks for.
@@ -60,10 +105,6 @@ class BaseSelector(CallbackSupport, SelectorMixin, BaseEstimator):  # type: igno
             self.group_names_ = variables.array_of_names()
         elif hasattr(self, "group_names_"):  # of an earlier fit
             del self.group_names_
-
-    def _get_support_mask(self) -> Any:
-        check_is_fitted(self)
-        return self.support_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -119,12 +160,22 @@ def check_one_target(selector: BaseSelector, y: Any) -> None:
         )
 
 
+def checked(selector: BaseSelector, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
+    """X and y as arrays that can be computed with: the one entrance to every ``fit``.
+
+    ``options`` are those of scikit-learn's ``validate_data``.
+    """
+    X, y = sound(X), comparable(sound(y, "y"))
+    with np.errstate(over="ignore", invalid="ignore"):  # it looks for NaN in a sum, which may overflow
+        X, y = validate_data(selector, X, y, accept_sparse=["csr", "csc"], ensure_min_samples=2, **options)
+    y = y.toarray() if sp.issparse(y) else y
+    check_varied(y)
+    return X, y
+
+
 def with_targets(selector: BaseSelector, X: Any, y: Any) -> tuple[Any, Any]:
-    """X and y, checked, where y may have several columns: real ones, or an indicator of each label."""
-    X, y = validate_data(
-        selector, X, y, accept_sparse=["csr", "csc"], multi_output=True, ensure_min_samples=2
-    )
-    return X, y.toarray() if sp.issparse(y) else y
+    """The same, where y may have several columns: real ones, or an indicator of each label."""
+    return checked(selector, X, y, multi_output=True)
 
 
 def ranks(scores: Floats, tie_breaks: Floats) -> Ints:

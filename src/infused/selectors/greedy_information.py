@@ -7,7 +7,6 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from infused._runtime.progress import Stage
 from infused._runtime.sklearn_compat import Interval, StrOptions, fit_context
@@ -16,7 +15,7 @@ from infused._typing import Array, Floats, Ints
 from infused.graphs.validation import Target
 from infused.information.discrete import MAX_BINS, discretize, joint_codes, target_codes
 from infused.information.mutual import MutualInformation
-from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, check_one_target, number_or_half
+from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, check_one_target, checked, number_or_half
 from infused.selectors.groups import GROUPS, KEEP
 from infused.selectors.inputs import is_real
 from infused.selectors.tuning import CV, SCORING, chosen_number
@@ -73,7 +72,7 @@ class InformationFilter(BaseSelector):
             The fitted selector.
         """
         check_one_target(self, y)
-        X, y = validate_data(self, X, y, accept_sparse=["csr", "csc"], ensure_min_samples=2)
+        X, y = checked(self, X, y)
         variables = self._variables(X)
         kept = variables.places(self.keep)
         real = is_real(y, self.target)
@@ -83,7 +82,7 @@ class InformationFilter(BaseSelector):
         k = number_or_half(number, variables, len(kept))
         X, y, weights = weighed(X, y, sample_weight)
         counts, units = (None, None) if weights is None else (weights.counts, weights.units)
-        y_codes = target_codes(X, y, target=self.target, n_bins=self.n_bins, weights=counts)
+        y_codes = target_codes(X, y, target="real" if real else "classes", n_bins=self.n_bins, weights=counts)
         codes = joint_codes(discretize(X, self.n_bins, self.n_jobs, counts), variables.codes)
         with workers(self.n_jobs) as pool:
             information = MutualInformation.build(codes, y_codes, pool, units)

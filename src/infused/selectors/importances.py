@@ -11,12 +11,12 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from infused._runtime.memory import memory_budget
-from infused._runtime.messages import reason
 from infused._runtime.sklearn_compat import L1_PENALTY, Interval
 from infused._typing import Floats
 from infused.exceptions import InputError
 from infused.graphs.validation import class_codes
 from infused.selectors.docs import SCORES, documented
+from infused.selectors.extremes import LARGEST, tame
 from infused.selectors.f_test import f_values
 from infused.selectors.forest import forest_importances
 from infused.selectors.inputs import dense_design
@@ -179,10 +179,7 @@ class RandomForestSelector(ScoreSelector):
     """
 
     def _score(self, seen: Seen) -> Floats:
-        try:
-            importances = forest_importances(
-                seen.X, seen.y, seen.real, seen.weights, self.random_state, self.n_jobs
-            )
-        except ValueError as error:  # scikit-learn's trees compute in float32
-            raise InputError(f"a random forest cannot take these data: {reason(error)}") from error
-        return seen.variables.summed(importances)
+        X = tame(seen.X, LARGEST[4])  # scikit-learn's trees compute in float32
+        return seen.variables.summed(
+            forest_importances(X, seen.y, seen.real, seen.weights, self.random_state, self.n_jobs)
+        )

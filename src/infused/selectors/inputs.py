@@ -8,13 +8,14 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array
-from sklearn.utils.multiclass import type_of_target
 
 from infused._design import Design, SparseDesign, column_squares, dense
 from infused._runtime.memory import require
+from infused._runtime.targets import told_kind
 from infused._typing import Array, Data, Floats, Ints, TargetKind
 from infused.exceptions import InputError
-from infused.graphs.validation import class_codes
+from infused.graphs.validation import class_codes, kind_of_target
+from infused.selectors.extremes import refuse_extreme, tame
 from infused.selectors.groups import Groups
 from infused.selectors.weights import Weights, centred
 
@@ -72,6 +73,7 @@ class TrainingData:
     ) -> TrainingData:
         """From checked X and y; ``target`` says what y is to the model, or leaves it to y."""
         coding = resolve_coding(y, target)
+        y = tame(y) if standardize and coding == "real" else y
         F = design_matrix(X, standardize, budget, weights)
         return cls(X, y, coding, F, target_matrix(y, coding, standardize, weights), variables, weights)
 
@@ -129,6 +131,7 @@ def dense_design(X: Data, standardize: bool, budget: int, weights: Weights | Non
     require(16 * n_samples * n_features, budget, what, "take fewer features or fewer samples")
     F: Floats = np.array(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
     if not standardize:
+        refuse_extreme(F, "X")
         F[:, constant_columns(F)] = 0.0
         return F if weights is None else F * weights.root[:, None]
     largest = np.abs(F).max(axis=0)
@@ -156,6 +159,7 @@ def _sparse_design(X: Data, standardize: bool, weights: Floats | None = None) ->
     each = np.ones(n_samples) if weights is None else weights
     root, total, own = np.sqrt(each), each.sum(), each[A.indices]
     if not standardize:
+        refuse_extreme(A.data, "X")
         kept = np.where(constant_columns(A), 0.0, 1.0)
         A.data *= np.sqrt(own)
         return SparseDesign.of(A).scaled(kept)
@@ -229,10 +233,10 @@ def quadratic_weight(share: float, F: Design, relative: bool) -> float:
 
 def resolve_coding(y: Any, target: str) -> Coding:
     """What y is to the model: "auto" makes one-hot columns of classes and takes real numbers as they are."""
-    kind = type_of_target(y, input_name="y", raise_unknown=True)
+    kind = kind_of_target(y, raise_unknown=True)
     numbers = kind.startswith("continuous") or kind.endswith("multioutput") or kind == "multilabel-indicator"
     if target == "auto":
-        return "real" if numbers else "onehot"
+        return "real" if numbers or not told_kind(np.asarray(y)) else "onehot"
     if target in ("onehot", "label") and numbers:
         raise InputError(f"target={target!r} needs one class label per sample, but y is {kind!r}.")
     return target  # type: ignore[return-value]  # the parameter was checked
@@ -258,8 +262,9 @@ def target_matrix(y: Array, coding: Coding, standardize: bool, weights: Weights 
     if weights is not None:
         Y = Y * weights.root[:, None]
     if not standardize:
+        refuse_extreme(Y, "y")
         return np.asarray(Y)
-    Y = centred(Y, weights)
+    Y = centred(tame(Y), weights)
     length = np.linalg.norm(Y, axis=0)
     return np.asarray(Y / np.where(length > 0, length, 1.0))
 

@@ -16,6 +16,7 @@ from infused._runtime.memory import memory_budget
 from infused._runtime.sklearn_compat import Interval, StrOptions, fit_context
 from infused._runtime.threads import blas_threads
 from infused._typing import Array
+from infused.exceptions import InputError, Setting
 from infused.selectors.base import NUMBER_OF_FEATURES, WEIGHT, BaseSelector, how_many, with_targets
 from infused.selectors.groups import GROUPS, KEEP, Groups
 from infused.selectors.information_term import InformationTerm, screened
@@ -235,6 +236,15 @@ def _chosen(composed: Composition, adjusted: Adjusted, ranked: Ranked, k: int | 
 
 def _store(selector: LinearSelector, composed: Composition, ranked: Ranked, found: dict[str, Any]) -> None:
     """Set the fitted attributes that only linear models have."""
+    if not np.isfinite(ranked.coef).all():
+        raise InputError(
+            f"the coefficients of {type(selector).__name__} left the range of numbers: lower ",
+            Setting("max_iter"),
+            " or ",
+            Setting("lambda3"),
+            ", or take ",
+            Setting("formulation", "stable"),
+        )
     selector.coef_ = ranked.coef.T
     selector.n_iter_ = ranked.n_iter
     selector.objective_path_ = ranked.first.objective

@@ -15,7 +15,16 @@ from infused._typing import TargetKind
 from infused.exceptions import InputError, Setting
 from infused.selectors.registry import id_of, make_selector, selector_info
 
-__all__ = ["Method", "canonical_json", "defaults_of", "plain", "prepared", "typed_value", "with_groups"]
+__all__ = [
+    "Method",
+    "canonical_json",
+    "defaults_of",
+    "plain",
+    "prepared",
+    "told_target",
+    "typed_value",
+    "with_groups",
+]
 
 #: Parameters that a request gives apart from the method.
 APART = ("n_features_to_select", "n_jobs")
@@ -122,13 +131,10 @@ def prepared(
         Of scikit-learn's kind, not fitted.
     """
     takes, parameters = defaults_of(method.id), dict(method.parameters)
-    if kind == "real":
-        if not selector_info(method.id).regression:
-            raise InputError(
-                f"{method.id} needs classes, but the target is real: take another, such as lasso"
-            )
-        if takes.get("target") == "auto" and parameters.get("target", "auto") == "auto":
-            parameters["target"] = "real"
+    if kind == "real" and not selector_info(method.id).regression:
+        raise InputError(f"{method.id} needs classes, but the target is real: take another, such as lasso")
+    if takes.get("target") == "auto" and parameters.get("target", "auto") == "auto":
+        parameters |= told_target(selector_info(method.id).load(), kind, parameters)
     fusion = parameters.get("fusion")  # may be an array of edges
     if isinstance(fusion, str) and fusion == "grid" and parameters.get("grid_shape") is None:
         if grid_shape is None:
@@ -141,6 +147,19 @@ def prepared(
     if "n_jobs" in takes and n_jobs is not None:
         parameters["n_jobs"] = n_jobs
     return _validated(make_selector(method.id, n_features_to_select=k, **parameters))
+
+
+def told_target(selector: Any, kind: TargetKind, parameters: Mapping[str, Any]) -> dict[str, str]:
+    """The parameter that says what the target is, in a selector's own words, where y is known already.
+
+    A part of the samples could look otherwise. The paper's formulation takes classes as numbers.
+    """
+    constraints = getattr(selector, "_parameter_constraints", {}).get("target", ())
+    known = {word for one in constraints for word in getattr(one, "options", ())}
+    words = ("real",) if kind == "real" else ("onehot", "classes")
+    if kind == "classes" and parameters.get("formulation") == "paper":
+        return {}
+    return next(({"target": word} for word in words if word in known), {})
 
 
 def with_groups(selector: Any, groups: Any) -> Any:

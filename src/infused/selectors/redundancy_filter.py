@@ -8,14 +8,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from infused._runtime.callbacks import CallbackSupport
 from infused._runtime.progress import Stage
 from infused._runtime.sklearn_compat import Interval, StrOptions, fit_context
+from infused._runtime.sparse import sound
 from infused._typing import Array, Floats, Ints
 from infused.information.discrete import MAX_BINS
+from infused.selectors.base import SoundSelector, checked
+from infused.selectors.extremes import tame
 from infused.selectors.f_test import anova
 from infused.selectors.greedy_information import levels
 from infused.selectors.inputs import resolve_coding
@@ -27,7 +29,7 @@ AT_ONCE = 64  # features that are compared with all that are left
 ROUNDING = 1e-10  # so that a threshold of 1 finds copies
 
 
-class RedundancyFilter(CallbackSupport, SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
+class RedundancyFilter(CallbackSupport, SoundSelector, BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
     r"""Drop features that another one stands for.
 
     .. math::
@@ -128,9 +130,9 @@ class RedundancyFilter(CallbackSupport, SelectorMixin, BaseEstimator):  # type: 
         """
         accepted: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
         if y is None:
-            X = validate_data(self, X, ensure_min_samples=2, **accepted)
+            X = validate_data(self, sound(X), ensure_min_samples=2, **accepted)
         else:
-            X, y = validate_data(self, X, y, ensure_min_samples=2, **accepted)
+            X, y = checked(self, X, y, dtype=accepted["dtype"])
         threshold = THRESHOLDS[self.measure] if self.threshold is None else self.threshold
         similar = LIKENESS[self.measure](X, self.n_bins, self.n_jobs)
         self.representatives_, self.likeness_ = representatives(_from_the_best(X, y), similar, threshold)
@@ -144,10 +146,6 @@ class RedundancyFilter(CallbackSupport, SelectorMixin, BaseEstimator):  # type: 
         for feature in np.flatnonzero(~self.support_).tolist():
             result.setdefault(names[self.representatives_[feature]], []).append(names[feature])
         return result
-
-    def _get_support_mask(self) -> Any:
-        check_is_fitted(self)
-        return self.support_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -184,5 +182,7 @@ def _from_the_best(X: Any, y: Array | None) -> Ints:
     """Features by their F value, of equal ones the first; without a target as they come."""
     if y is None:
         return np.arange(X.shape[1])
-    values = anova(X.tocsc() if sp.issparse(X) else X, y, resolve_coding(y, "auto") == "real")
+    real = resolve_coding(y, "auto") == "real"
+    X, y = tame(X), tame(y) if real else y
+    values = anova(X.tocsc() if sp.issparse(X) else X, y, real)
     return np.argsort(levels(values), kind="stable")

@@ -14,7 +14,6 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed
 from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
-from sklearn.utils.validation import validate_data
 
 from infused._runtime.sklearn_compat import Interval, StrOptions, fit_context
 from infused._runtime.threads import workers
@@ -27,10 +26,12 @@ from infused.selectors.base import (
     BaseSelector,
     ahead,
     check_one_target,
+    checked,
     number_or_half,
     ranks,
 )
 from infused.selectors.docs import SCORES, documented
+from infused.selectors.extremes import tame
 from infused.selectors.f_test import f_values
 from infused.selectors.groups import GROUPS, KEEP, Groups, by_variable
 from infused.selectors.inputs import constant_columns, is_real
@@ -128,9 +129,7 @@ class ScoreSelector(BaseSelector):
             The fitted selector.
         """
         check_one_target(self, y)
-        X, y = validate_data(
-            self, X, y, accept_sparse=["csr", "csc"], dtype=[np.float64, np.float32], ensure_min_samples=2
-        )
+        X, y = checked(self, X, y, dtype=[np.float64, np.float32])
         variables = self._variables(X)
         kept = variables.places(self.keep)
         real = is_real(y, self.target)
@@ -139,6 +138,7 @@ class ScoreSelector(BaseSelector):
         )
         k = number_or_half(number, variables, len(kept))
         X, y, weights = weighed(X, y, sample_weight)
+        X, y = tame(X), tame(y) if real else y
         seen = Seen(X, y, real, variables, weights)
         scores, tie_breaks = self._score(seen), self._tie_breaks(seen)
         constant = variables.all_of(constant_columns(X))

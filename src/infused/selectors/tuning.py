@@ -20,6 +20,7 @@ from infused._typing import Array, Data, Floats, Ints, TargetKind
 from infused.exceptions import InputError, Setting
 from infused.selectors.groups import Groups
 from infused.selectors.judges import CONSTANT, LARGEST_WHOLE, Judge, scaled
+from infused.selectors.method import told_target
 from infused.selectors.scoring import Scoring, check_scoring, scoring_for
 
 __all__ = [
@@ -133,6 +134,8 @@ def chosen_number(
         groups=variables.codes if variables.given else None,
         keep=kept.tolist() or None,
     )
+    if getattr(one, "target", None) == "auto":
+        one.set_params(**told_target(one, kind, one.get_params(deep=False)))
 
     def rank(fold: Fold) -> Ints:
         given = {} if fold.weights is None else {"sample_weight": fold.weights}

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from infused._runtime.sparse import sound
 from infused._typing import Array, Floats, Ints
 from infused.bench.tuning import transformed
 from infused.exceptions import InputError, Setting
@@ -194,7 +195,7 @@ def _structure_of_fit(given: Any, X: Any, y: Any, features: Any) -> Structure:
     if np.ndim(y) == 2 and np.shape(y)[1] > 1:
         raise InputError("y has several columns, and target graphs are of one: pass one column of y")
     selector = fitted.selector
-    X = validate_data(selector, X, reset=False, accept_sparse=["csr", "csc"])
+    X = validate_data(selector, sound(X), reset=False, accept_sparse=["csr", "csc"])
     chosen = fitted.by_rank() if features is None else _positions(features, X.shape[1], fitted.names)
     U = structural_information(
         X[:, chosen],

@@ -1,0 +1,49 @@
+"""Numbers whose squares leave the range of floating point: scaled where the scale is of no matter, else refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from infused._typing import Floats
+from infused.exceptions import InputError, Setting
+
+__all__ = ["LARGEST", "refuse_extreme", "tame"]
+
+#: By bytes of a number: the square of its square is in range, and that of its inverse.
+LARGEST = {2: 2.0**4, 4: 2.0**40, 8: 2.0**200}
+
+
+def tame(A: Any, extreme: float | None = None) -> Any:
+    """A with extreme columns divided by powers of two, so that no square and no sum leaves the range.
+
+    What does not depend on the scale of a column is the same, to the last bit where nothing is extreme.
+    """
+    if A.dtype.kind != "f":
+        return A
+    largest = np.asarray(abs(A).max(axis=0).toarray() if sp.issparse(A) else np.abs(A).max(axis=0)).ravel()
+    extreme = extreme or LARGEST.get(A.dtype.itemsize, LARGEST[8])
+    wild = (largest > extreme) | ((largest < 1 / extreme) & (largest > 0))
+    if not wild.any():
+        return A
+    exponents = np.where(wild, -np.frexp(largest)[1], 0)
+    if sp.issparse(A):
+        A = A.copy()
+        owners = A.indices if A.format == "csr" else np.repeat(np.arange(A.shape[1]), np.diff(A.indptr))
+        A.data = np.ldexp(A.data, exponents[owners])
+        return A
+    return np.ldexp(A, exponents if A.ndim == 2 else exponents[0])
+
+
+def refuse_extreme(A: Floats, name: str) -> None:
+    """Without a scale of its own, a model cannot take numbers whose squares leave the range."""
+    largest = float(np.abs(A).max(initial=0.0))
+    if largest > LARGEST[8] or 0 < largest < 1 / LARGEST[8]:
+        raise InputError(
+            f"The largest value of {name} is {largest:.2g}, of which squares cannot be told from "
+            f"{'infinity' if largest > 1 else 'zero'}: scale {name}, or let ",
+            Setting("standardize", True),
+            " do it.",
+        )

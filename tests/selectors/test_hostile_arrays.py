@@ -1,0 +1,249 @@
+"""Arrays that were damaged or go to extremes: refused in one line, or right; no crash, no noise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_diabetes, load_wine
+
+import infused
+from infused import available_selectors, make_selector
+from infused._runtime.sparse import damage, sound
+from infused.exceptions import InputError, TargetWarning
+from infused.selectors import linear
+from infused.selectors.registry import selector_info
+
+WINE = load_wine(return_X_y=True)
+every_selector = pytest.mark.parametrize("id", available_selectors())
+
+
+def counts():
+    rng = np.random.default_rng(0)
+    X = rng.poisson(0.6, size=(18, 8)).astype(float)
+    return X, np.arange(18) % 2
+
+
+def with_index_out_of_range(X):
+    X.indices[0] = 40
+
+
+def with_negative_index(X):
+    X.indices[-1] = -3
+
+
+def with_falling_pointers(X):
+    X.indptr[1], X.indptr[2] = X.indptr[-1], 1
+
+
+def with_pointer_past_the_end(X):
+    X.indptr[-1] += 1000
+
+
+def with_too_few_values(X):
+    X.data = X.data[:-2]
+
+
+DAMAGES = (
+    with_index_out_of_range,
+    with_negative_index,
+    with_falling_pointers,
+    with_pointer_past_the_end,
+    with_too_few_values,
+)
+
+
+def damaged_ones():
+    """A matrix of every format, damaged in every way that it can be."""
+    X = counts()[0]
+    for format in ("csr", "csc", "bsr"):
+        for damages in DAMAGES:
+            broken = sp.csr_array(X).asformat(format)
+            damages(broken)
+            yield f"{format} {damages.__name__}", broken
+    for axis, place in ((0, 99), (1, -1)):
+        broken = sp.coo_array(X)
+        broken.coords[axis][0] = place
+        yield f"coo axis {axis}", broken
+    broken = sp.lil_array(X)
+    broken.rows[0] = [99, *broken.rows[0]]
+    yield "lil lengths", broken
+    broken = sp.lil_array(X)
+    broken.rows[0][0] = 99
+    yield "lil index", broken
+    broken = sp.dia_array(X)
+    broken.offsets = broken.offsets[:-1]
+    yield "dia", broken
+
+
+@pytest.mark.parametrize("broken", [pytest.param(X, id=name) for name, X in damaged_ones()])
+def test_a_damaged_sparse_matrix_is_refused_before_anything_compiled_sees_it(broken):
+    with pytest.raises(InputError, match=r"X is a damaged sparse matrix: .*Make it anew"):
+        sound(broken)
+
+
+@pytest.mark.parametrize("format", ["csr", "csc", "bsr", "coo", "lil", "dia", "dok"])
+def test_sound_matrices_stay_what_they_are(format):
+    X = sp.csr_array(counts()[0]).asformat(format)
+    assert damage(X) is None
+    np.testing.assert_array_equal(sound(X).toarray(), X.toarray())
+    if format in ("csr", "csc"):
+        assert sound(X) is X
+
+
+@every_selector
+@pytest.mark.parametrize("damages", [with_index_out_of_range, with_pointer_past_the_end])
+def test_every_selector_refuses_damaged_arrays(id, damages):
+    X, y = counts()
+    good, broken = sp.csr_array(X), sp.csr_array(X)
+    damages(broken)
+    selector = make_selector(id, n_features_to_select=2)
+    for use in (lambda: selector.fit(broken, y), lambda: selector.fit(X, broken)):
+        with pytest.raises(InputError, match=r"damaged sparse matrix|takes one target"):
+            use()
+    selector.fit(good, y)
+    for use in (selector.transform, selector.inverse_transform):
+        with pytest.raises(InputError, match="damaged sparse matrix"):
+            use(broken)
+
+
+def test_other_entrances_refuse_them_too():
+    X, y = counts()
+    broken = sp.csr_array(X)
+    with_index_out_of_range(broken)
+    uses = (
+        lambda: infused.structural_information(broken, y),
+        lambda: infused.feature_distributions(broken),
+        lambda: infused.select((broken, y), k=2),
+        lambda: infused.FusedLasso(fusion=broken).fit(X, y),
+    )
+    for use in uses:
+        with pytest.raises(InputError, match="damaged sparse matrix"):
+            use()
+
+
+@every_selector
+@pytest.mark.parametrize("format", [sp.csr_array, sp.csc_array, sp.coo_array])
+def test_duplicate_entries_count_as_their_sum(id, format):
+    X, y = counts()
+    whole = sp.coo_array(X)
+    rows, columns = np.concatenate([whole.coords] * 2, axis=1)
+    halves = np.tile(whole.data / 2, 2)
+    twice = format(sp.coo_array((halves, (rows, columns)), shape=X.shape))
+    if format is not sp.coo_array:  # conversion sums them, so put them in by hand
+        once = format(whole)
+        indptr, indices = 2 * once.indptr, np.repeat(once.indices, 2)
+        twice = format((np.repeat(once.data / 2, 2), indices, indptr), shape=X.shape)
+    before = twice.data.copy()
+    fits = [make_selector(id, n_features_to_select=3).fit(A, y) for A in (X, twice)]
+    np.testing.assert_allclose(fits[1].scores_, fits[0].scores_, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(twice.data, before)
+
+
+@every_selector
+@pytest.mark.parametrize("scale", [2.0**-1000, 2.0**-580, 2.0**515, 2.0**1010])
+def test_the_scale_of_a_real_target_does_not_matter(id, scale):
+    if not selector_info(id).regression:
+        pytest.skip("classes have no scale")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 6))
+    y = X[:, 4] - 0.5 * X[:, 1] + 0.1 * rng.normal(size=40)
+    usual = make_selector(id, n_features_to_select=2).fit(X, y)
+    scaled = make_selector(id, n_features_to_select=2).fit(X, y * scale)
+    np.testing.assert_array_equal(scaled.ranking_, usual.ranking_)
+    if id not in ("random", "mutual-info"):  # whose scores do not tell that they are linear
+        assert usual.support_[4] or id == "random-forest"
+
+
+@every_selector
+@pytest.mark.parametrize("scale", [2.0**-1000, 2.0**520, 2.0**1015])
+def test_the_scale_of_a_feature_does_not_matter(id, scale):
+    X, y = WINE
+    X = np.round(X * 2**6) / 2**6
+    scales = np.where(np.arange(13) % 2, scale, 1.0)
+    usual = make_selector(id, n_features_to_select=4).fit(X, y)
+    for matrix in (X * scales, sp.csr_array(X * scales)):
+        scaled = make_selector(id, n_features_to_select=4).fit(matrix, y)
+        np.testing.assert_array_equal(scaled.ranking_, usual.ranking_)
+
+
+@pytest.mark.parametrize("id", ["lasso", "fused-lasso", "infused-lasso", "greedy-forward", "ulasso"])
+@pytest.mark.parametrize("scale", [1e-170, 1e155, 1e300])
+def test_without_standardising_extremes_are_refused(id, scale):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 5))
+    y = X[:, 1] + 0.1 * rng.normal(size=30)
+    with pytest.raises(InputError, match=r"largest value of y .*standardize=True"):
+        make_selector(id, standardize=False).fit(X, y * scale)
+    with pytest.raises(InputError, match=r"largest value of X .*standardize=True"):
+        make_selector(id, standardize=False).fit(X * scale, y)
+
+
+def test_coefficients_that_are_no_numbers_are_an_error(monkeypatch):
+    def broken(*arguments):
+        ranked = linear_rank(*arguments)
+        ranked.coef[0] = np.nan
+        return ranked
+
+    linear_rank = linear.rank
+    monkeypatch.setattr(linear, "rank", broken)
+    with pytest.raises(InputError, match="left the range of numbers"):
+        infused.Lasso().fit(*WINE)
+
+
+@every_selector
+@pytest.mark.parametrize(
+    "y", [np.zeros(18), np.array(["a"] * 18), np.full(18, 0.5)], ids=["numbers", "texts", "fractions"]
+)
+def test_one_rule_for_one_class(id, y):
+    with pytest.raises(InputError, match="got 1 class"):
+        make_selector(id).fit(counts()[0], y)
+
+
+@every_selector
+def test_labels_that_are_missing_or_mixed_are_refused(id):
+    X, y = counts()
+    labels = np.array(["a", "b"], dtype=object)[y]
+    for other in (None, float("nan"), 7):
+        mixed = labels.copy()
+        mixed[3] = other
+        with pytest.raises(InputError, match=r"y (mixes values|has missing labels)"):
+            make_selector(id).fit(X, mixed)
+
+
+def test_constant_features_in_the_paper_s_formulation():
+    X, y = np.ones((18, 4)), counts()[1]
+    try:
+        infused.InFusedLasso(formulation="paper").fit(X, y)
+    except InputError:
+        return
+    pytest.fail("nothing can be selected from constants")
+
+
+@pytest.mark.parametrize("shape", [(8,), (13,), (1, 13, 1), (-1, -13), ("a", "b"), (6.5, 2)])
+def test_a_shape_that_is_no_shape(shape):
+    X, y = WINE
+    with pytest.raises(InputError, match="grid_shape"):
+        infused.FusedLasso(fusion="grid", grid_shape=shape).fit(X, y)
+
+
+def test_many_whole_numbers_are_measured_values_as_on_the_command_line():
+    X, y = load_diabetes(return_X_y=True)
+    with pytest.warns(TargetWarning, match=r"214 different whole .*measured values.*parameter target"):
+        told = infused.Lasso(n_features_to_select=3).fit(X, y)
+    real = infused.Lasso(n_features_to_select=3, target="real").fit(X, y)
+    np.testing.assert_array_equal(told.coef_, real.coef_)
+    chosen = infused.select((X, y), k=3, method="lasso")
+    assert chosen.features == [f"feature_{j}" for j in np.argsort(real.ranking_)[:3]]
+    with pytest.warns(TargetWarning, match="measured values"):
+        infused.MRMR(n_features_to_select=3).fit(X, y)
+
+
+@every_selector
+def test_many_classes_with_samples_enough_are_told(id):
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(25), 10)
+    X = rng.normal(size=(250, 3)) + y[:, None] * [1.0, 0.0, 0.1]
+    selector = make_selector(id, n_features_to_select=1)
+    with pytest.warns(TargetWarning, match="25 different whole numbers .*taken as classes"):
+        selector.fit(X, y)
