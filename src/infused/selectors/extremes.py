@@ -1,4 +1,4 @@
-"""Numbers whose squares leave the range of floating point: scaled where the scale is of no matter, else refused."""
+"""Numbers whose squares leave the range: scaled where the scale is of no matter, else refused."""
 
 from __future__ import annotations
 
