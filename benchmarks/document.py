@@ -195,6 +195,19 @@ def family() -> str:
     return markdown_table(["seconds of", *names, "largest peak (MiB)"], rows)
 
 
+def sparse() -> str:
+    header = ["data", "M x N", "entries", "method", "CPU s", "times infused", "gap", "features", "peak (MiB)"]
+    rows = []
+    for row in _read("sparse"):
+        size = f"{_whole(row['samples'])} x {_whole(row['features'])}"
+        times = f"{float(row['ratio']):.1f}x" if row["ratio"] else "-"
+        gap = _power(row["gap"]) if row["gap"] else "-"
+        found = [_whole(row[name]) if row[name] else "-" for name in ("features_at_the_end", "peak_mib")]
+        known = [row["dataset"], size, _whole(row["entries"]), row["method"], _short(row["seconds"])]
+        rows.append([*known, times, gap, *found])
+    return markdown_table(header, rows)
+
+
 TABLES: dict[str, Callable[..., str]] = {
     "ablation": store_tables.ablation,
     "accuracy": store_tables.accuracy,
@@ -214,6 +227,7 @@ TABLES: dict[str, Callable[..., str]] = {
     "protocols": store_tables.protocols,
     "ranks": store_tables.ranks,
     "selectors": selectors,
+    "sparse": sparse,
     "speed": speed,
 }
 

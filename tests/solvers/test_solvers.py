@@ -7,6 +7,7 @@ from itertools import pairwise
 import cvxpy as cp
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.linear_model import Lasso, MultiTaskLasso
 from threadpoolctl import threadpool_limits
 
@@ -22,6 +23,7 @@ from infused.penalties import (
     grid_edges,
     incidence,
 )
+from infused.selectors.inputs import design_matrix, left_over
 from infused.solvers import (
     LeastSquares,
     coordinate_descent,
@@ -336,3 +338,24 @@ def test_algorithm_1_on_a_working_set_solves_the_whole_problem(edges, share, n_t
         np.testing.assert_allclose(part.gradient, f.gradient(part.coef), atol=1e-10)
         warm = split_bregman_on_working_set(f, penalty, C, lambda2, tol=1e-6, max_iter=50_000, start=part)
         assert warm.n_iter < part.n_iter or part.n_iter == 0
+
+
+@pytest.mark.parametrize("n_targets", [1, 3])
+@pytest.mark.parametrize("labels", [np.arange(40), np.arange(40) // 4], ids=["rows", "groups"])
+def test_steps_through_entries_are_the_steps_through_the_hessian(labels, n_targets, monkeypatch):
+    """On a sparse design with means implied and a direction projected out."""
+    rng = np.random.default_rng(0)
+    raw = np.where(rng.random((60, 40)) < 0.2, rng.normal(1.0, 1.0, (60, 40)), 0.0)
+    X = design_matrix(sp.csr_array(raw), True, 10**9)
+    Z, Y = rng.normal(size=(60, 1)), rng.normal(size=(60, n_targets))
+    X, penalty = left_over(X, Z), GroupNorms(0.2, labels)
+    results = []
+    for cost in (0, np.inf):
+        monkeypatch.setattr("infused.solvers.least_squares.ENTRY_COST", cost)
+        f = LeastSquares(X, Y, Ridge(0.05), dense=False)
+        results.append(coordinate_descent(f, penalty, tol=1e-9))
+    through_entries, through_hessian = results
+    assert through_entries.converged
+    np.testing.assert_allclose(through_entries.coef, through_hessian.coef, atol=1e-8)
+    dense = coordinate_descent(LeastSquares(X.toarray(), Y, Ridge(0.05), dense=True), penalty, tol=1e-9)
+    np.testing.assert_allclose(through_entries.coef, dense.coef, atol=1e-8)

@@ -15,6 +15,7 @@ from .factors import SHIFT as SHIFT
 from .factors import pair_factors as pair_factors
 from .pairs import add_common_samples as add_common_samples
 from .pairs import direct_pair_sums as direct_pair_sums
+from .sparse_descent import entries_epoch as entries_epoch
 from .steady_state import dense_features as dense_features
 from .steady_state import sparse_features as sparse_features
 from .total_variation import total_variation_prox as total_variation_prox

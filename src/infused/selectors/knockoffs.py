@@ -20,7 +20,7 @@ from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, ahead, how_
 from infused.selectors.docs import KNOCKOFFS, documented
 from infused.selectors.feature_clusters import representatives
 from infused.selectors.groups import GROUPS, KEEP, Groups
-from infused.selectors.inputs import design_matrix, left_over, resolve_coding, target_matrix
+from infused.selectors.inputs import dense_design, left_over, resolve_coding, target_matrix
 from infused.selectors.knockoff_copies import CONSTRUCTIONS, Copies, Parts, shrunk_covariance
 from infused.selectors.knockoff_filter import Discoveries, discoveries
 from infused.selectors.knockoff_statistic import coefficient_gaps
@@ -173,7 +173,7 @@ class KnockoffSelector(BaseSelector):
         number = None if self.n_features_to_select == "auto" else self.n_features_to_select
         k = how_many(number, variables, len(kept))
         budget = memory_budget(self.memory_budget)
-        F = design_matrix(X, True, budget)
+        F = dense_design(X, True, budget)
         Y = target_matrix(y, resolve_coding(y, self.target), True)
         if len(kept):  # all others are tested given these, which the model has without a penalty
             Z = F[:, np.isin(variables.codes, kept)]

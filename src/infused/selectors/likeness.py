@@ -16,7 +16,7 @@ from infused.graphs.distributions import feature_distributions
 from infused.information.discrete import discretize
 from infused.information.mutual import MutualInformation
 from infused.information.structural import StructuralInformation
-from infused.selectors.inputs import constant_columns, design_matrix
+from infused.selectors.inputs import constant_columns, dense_design
 
 __all__ = ["LIKENESS", "Likeness"]
 
@@ -27,7 +27,7 @@ Likeness: TypeAlias = Callable[[Ints, Ints], Floats]
 def correlation(X: Any, n_bins: int, n_jobs: int | None) -> Likeness:
     """|r|, the absolute Pearson correlation; 0 beside a constant feature."""
     if not sp.issparse(X):
-        F = design_matrix(X, True, memory_budget())
+        F = dense_design(X, True, memory_budget())
         return lambda rows, columns: np.abs(F[:, rows].T @ F[:, columns])
     # Centring is left to the products, so that what is sparse stays so.
     X = X.tocsc().astype(np.float64)

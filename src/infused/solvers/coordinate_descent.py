@@ -22,7 +22,9 @@ from typing import Protocol
 import numpy as np
 
 from infused import _kernels
+from infused._design import column_squares
 from infused._typing import Floats, Ints
+from infused.solvers.entries import descend_through_entries
 from infused.solvers.least_squares import LeastSquares
 from infused.solvers.result import SolverResult
 
@@ -111,6 +113,8 @@ def _solve(
 ) -> int:
     """Minimise over the features of some groups, in place; returns the epochs taken."""
     features, starts = penalty.members(groups)
+    if f.entries_are_fewer(features):
+        return _solve_through_entries(f, penalty, B, groups, tol, max_epochs)
     H = np.ascontiguousarray(f.block(features))
     inside = np.ascontiguousarray(B[features].T)
     # All other features are at zero, so their part of the gradient is empty.
@@ -119,6 +123,24 @@ def _solve(
     epochs = _kernels.descend(H, C, inside, starts, curvatures, thresholds, tol, max_epochs)
     B[features] = inside.T
     return int(epochs)
+
+
+def _solve_through_entries(
+    f: LeastSquares, penalty: BlockPenalty, B: Floats, groups: Ints, tol: float, max_epochs: int
+) -> int:
+    """The same, without the Hessian of the working set."""
+    features, starts = penalty.members(groups)
+    X, ridge, inside = f.X[:, features], f.quadratic.curvature / 2, B[features]
+    if len(starts) == len(features) + 1:
+        curvatures = column_squares(X) + 2 * ridge
+    else:
+        own = (f.part(features[first:last], features[first:last]) for first, last in pairwise(starts))
+        curvatures = np.array([np.linalg.eigvalsh(part)[-1] for part in own])
+    epochs = descend_through_entries(
+        X, f.Y, ridge, inside, starts, curvatures, penalty.thresholds(groups), tol, max_epochs
+    )
+    B[features] = inside
+    return epochs
 
 
 def _curvatures(H: Floats, starts: Ints) -> Floats:

@@ -6,12 +6,13 @@ import numpy as np
 
 from infused._design import Design, selected_columns
 from infused._typing import Floats, Ints
-from infused.penalties.quadratic import Quadratic
+from infused.penalties.quadratic import Quadratic, Ridge
 
 __all__ = ["LeastSquares", "hessian_is_worth_forming"]
 
 FEW_FEATURES = 256  # below this the Hessian is always worth forming
 MANY_FEATURES = 4096  # above this it never is
+ENTRY_COST = 4  # of a step through a stored entry, relative to one along a row of the Hessian
 MOST_REMEMBERED = 4096  # features whose part of the Hessian is kept
 
 
@@ -76,16 +77,23 @@ class LeastSquares:
             return self.hessian[np.ix_(features, features)]
         new = np.setdiff1d(features, self._seen)
         if len(self._seen) + len(new) > MOST_REMEMBERED:
-            return self._part(features, features)
+            return self.part(features, features)
         if len(new):
-            cross, corner = self._part(self._seen, new), self._part(new, new)
+            cross, corner = self.part(self._seen, new), self.part(new, new)
             self._seen_block = np.block([[self._seen_block, cross], [cross.T, corner]])
             self._seen = np.concatenate([self._seen, new])
         order = np.argsort(self._seen)
         place = order[np.searchsorted(self._seen, features, sorter=order)]
         return self._seen_block[np.ix_(place, place)]
 
-    def _part(self, rows: Ints, columns: Ints) -> Floats:
+    def entries_are_fewer(self, features: Ints) -> bool:
+        """Whether steps through the entries of a sparse X cost less than through the Hessian of a set."""
+        if isinstance(self.X, np.ndarray) or not isinstance(self.quadratic, Ridge):
+            return False
+        return bool(ENTRY_COST * np.diff(self.X.A.indptr)[features].sum() < len(features) ** 2)
+
+    def part(self, rows: Ints, columns: Ints) -> Floats:
+        """Some rows and columns of the Hessian."""
         product = self._by_feature[rows] @ self._by_feature[columns].T
         return np.asarray(product + 2 * self.quadratic.block(rows, columns))
 
