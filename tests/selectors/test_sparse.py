@@ -27,9 +27,10 @@ def words(shape, n_classes=2, seed=0):
     return X, y
 
 
-def agree(id, X, y, **options):
+def agree(id, X, y, sample_weight=None, **options):
     make = lambda: make_selector(id, **{"n_features_to_select": 6, "n_jobs": 1, **options})  # noqa: E731
-    full, *others = (make().fit(A, y) for A in (X, sp.csr_array(X), sp.csc_array(X)))
+    more = {} if sample_weight is None else {"sample_weight": sample_weight}
+    full, *others = (make().fit(A, y, **more) for A in (X, sp.csr_array(X), sp.csc_array(X)))
     for other in others:
         np.testing.assert_array_equal(other.support_, full.support_)
         k = options.get("n_features_to_select", 6) or int(full.support_.sum())
@@ -43,7 +44,7 @@ def agree(id, X, y, **options):
 def test_sparse_equals_dense(id, shape):
     n_classes = 2 if shape[0] < shape[1] else 3
     X, y = words(shape, n_classes)
-    agree(id, X, y)
+    agree(id, X, y, **({"random_state": 0} if id == "knockoffs" else {}))
 
 
 @pytest.mark.parametrize("id", STAY_SPARSE)
@@ -57,7 +58,7 @@ def test_sparse_equals_dense_with_groups_and_kept_features(id):
 def test_sparse_equals_dense_for_numbers_and_raw_columns(id):
     X, y = words((60, 40))
     target = X[:, :9] @ np.arange(9) + 0.5
-    agree(id, X, target)
+    agree(id, X, target, sample_weight=1 + np.arange(60) % 3)
     agree(id, X, y, standardize=False)
     if id != "greedy-forward":
         agree(id, X, target, ranking="path")
