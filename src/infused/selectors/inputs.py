@@ -129,7 +129,8 @@ def dense_design(X: Data, standardize: bool, budget: int, weights: Weights | Non
     n_samples, n_features = X.shape
     what = f"The dense design matrix of {n_samples} samples and {n_features} features"
     require(16 * n_samples * n_features, budget, what, "take fewer features or fewer samples")
-    F: Floats = np.array(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+    # In one order of memory, so that rounding does not hang on how X is stored.
+    F: Floats = np.array(X.toarray() if sp.issparse(X) else X, dtype=np.float64, order="C")
     if not standardize:
         refuse_extreme(F, "X")
         F[:, constant_columns(F)] = 0.0
