@@ -22,8 +22,8 @@ from infused.selectors.ranking import path_grid
 __all__ = ["coefficient_gaps"]
 
 FOLDS = 5
-PATH_LENGTH, SMALLEST = 25, 0.01  # of lambda, relative to where no feature is needed
-WORSE = 1.1  # times the least error: the path ends there
+PATH_LENGTH, SMALLEST = 15, 0.01  # of lambda, relative to where no feature is needed
+WORSE = 1.05  # times the least error: the path ends there
 ROUGH, EXACT = 1e-3, 1e-4  # tolerances, in the folds and of the answer
 MAX_ITER = 3000
 

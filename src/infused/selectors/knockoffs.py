@@ -27,7 +27,7 @@ from infused.selectors.knockoff_statistic import coefficient_gaps
 
 __all__ = ["KnockoffSelector"]
 
-MOST_PER_SAMPLE = 2.0  # features: with more, the covariance is too poorly known
+MOST_PER_SAMPLE = 5  # features: with more, the covariance is too poorly known
 
 
 @documented(KNOCKOFFS)
@@ -65,8 +65,8 @@ class KnockoffSelector(BaseSelector):
     n_clusters : int, "auto" or None, default="auto"
         With many more features than samples their covariance cannot be known. Then they are joined in this
         many clusters by their correlation, without a look at y, and one feature of each is tested for all.
-        "auto" makes as many clusters as there are samples where features are more than twice as many; None
-        makes none.
+        "auto" makes as many clusters as there are samples where features are more than five times as many;
+        None makes none.
     %(target)s
     %(groups)s
     %(keep)s
