@@ -74,8 +74,6 @@ def as_they_are(key, compute):
 DRAWS, KS = range(2), (5, 20)
 #: These look for dependence of any shape, and a linear SVM cannot use what they find in noise.
 OF_ANY_SHAPE = ("mifs", "mrmr", "jmim", "jmi", "cmim", "disr", "mutual-info")
-#: And these test one feature for each of as many clusters as there are samples: too few to fit noise.
-OF_CLUSTERS = ("knockoffs",)
 
 
 def correct_on_noise(method, protocol):
@@ -105,9 +103,7 @@ def test_nested_predicts_noise_by_chance(method):
     assert all(low <= right[k] <= high for k in KS)
 
 
-@pytest.mark.parametrize(
-    "method", [id for id in available_selectors() if id not in (*OF_ANY_SHAPE, *OF_CLUSTERS)]
-)
+@pytest.mark.parametrize("method", [id for id in available_selectors() if id not in OF_ANY_SHAPE])
 def test_leaky_predicts_noise_that_it_has_seen(method):
     right, n = correct_on_noise(method, "leaky")
     low, high = by_chance(n)
