@@ -11,6 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 from infused import feature_distributions, target_distributions
 from infused.exceptions import InputError, MemoryBudgetError, OperationCancelledError
+from infused.graphs import steady_states
 from tests.hard_columns import hard_columns, hard_labels
 from tests.reference import precise_distribution, precise_target_distribution
 
@@ -47,6 +48,24 @@ def test_target_distribution_is_exact_on_hard_columns(labels, graph):
     P = target_distributions(X, y, graph=graph)
     for i, f in enumerate(HARD.values()):
         assert relative_error(P[:, i], precise_target_distribution(f, y, graph)) < 1e-13, list(HARD)[i]
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+@pytest.mark.parametrize("make", [np.asarray, sp.csc_array])
+def test_the_kernels_and_plain_numpy_have_the_same_bits(monkeypatch, graph, make, rng):
+    with np.errstate(all="ignore"):
+        X = np.column_stack(list(hard_columns().values()))
+    X = make(np.hstack([X, X * rng.integers(0, 2, size=X.shape)]))
+    y = np.arange(X.shape[0]) % 4
+
+    def all_distributions():
+        real = target_distributions(X, np.sin(np.arange(len(y))), graph=graph)
+        return feature_distributions(X, graph=graph), target_distributions(X, y, graph=graph), real
+
+    plain = all_distributions()
+    monkeypatch.setattr(steady_states, "FEW_ENTRIES", 0)
+    for one, other in zip(plain, all_distributions(), strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_long_columns_stay_exact(rng):

@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from infused.exceptions import InputError
+from infused.information import cuts
 from infused.information.discrete import DenseCodes, SparseCodes, discretize, target_codes
 from tests.hard_columns import hard_columns
 
@@ -137,6 +138,16 @@ def test_threads_change_nothing(rng):
 def test_impossible_numbers_of_bins(n_bins):
     with pytest.raises(InputError, match=f"between 2 and 256, got {n_bins}"):
         discretize(np.eye(3), n_bins)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csc_array])
+def test_the_kernel_and_plain_python_find_the_same_cuts(monkeypatch, make, rng):
+    X = np.column_stack([*hard_columns().values(), *rng.poisson(1.0, size=(6, 36))])
+    plain = discretize(make(X))
+    monkeypatch.setattr(cuts, "FEW_ENTRIES", 0)
+    compiled = discretize(make(X))
+    np.testing.assert_array_equal(plain.codes, compiled.codes)
+    np.testing.assert_array_equal(plain.n_codes, compiled.n_codes)
 
 
 def test_targets():

@@ -1,4 +1,4 @@
-"""Mutual information, against scikit-learn and against its definition, on both counters."""
+"""Mutual information, against scikit-learn and against its definition, on all counters."""
 
 from __future__ import annotations
 
@@ -13,19 +13,28 @@ from sklearn.metrics import mutual_info_score
 from infused._runtime.threads import Workers
 from infused.exceptions import MemoryBudgetError
 from infused.information import counting
-from infused.information.counting import EntryCounter, PlaneCounter
+from infused.information.counting import EntryCounter, PlaneCounter, TableCounter
 from infused.information.discrete import DenseCodes, discretize
 from infused.information.mutual import MutualInformation, joint_information
 
-COUNTERS = {"planes": (float("inf"), PlaneCounter), "entries": (0, EntryCounter)}
+COUNTERS = {
+    "tables": (float("inf"), 0, TableCounter),
+    "planes": (0, float("inf"), PlaneCounter),
+    "entries": (0, 0, EntryCounter),
+}
+
+
+def force(monkeypatch, name):
+    """One of the ways of counting, for all data."""
+    few, cost, kind = COUNTERS[name]
+    monkeypatch.setattr(counting, "FEW_ENTRIES", few)
+    monkeypatch.setattr(counting, "ENTRY_COST", cost)
+    return kind
 
 
 @pytest.fixture(params=list(COUNTERS))
 def counter(request, monkeypatch):
-    """Force one of the two ways of counting."""
-    cost, kind = COUNTERS[request.param]
-    monkeypatch.setattr(counting, "ENTRY_COST", cost)
-    return kind
+    return force(monkeypatch, request.param)
 
 
 def information_of(X, y, n_bins=5):
@@ -102,13 +111,13 @@ def test_many_features_are_mirrored_and_blocked(rng):
 
 
 @pytest.mark.parametrize("sizes", [(1, 63), (64, 64), (65, 127), (128, 129, 1), (3,) * 90])
-def test_both_counters_agree_to_the_bit(sizes, monkeypatch, rng):
+def test_all_counters_agree_to_the_bit(sizes, monkeypatch, rng):
     y = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
     X = rng.normal(size=(len(y), 9)) * rng.integers(0, 2, size=(len(y), 9))
     X[:, :4] = np.round(rng.normal(size=(len(y), 4)), 1)  # zero is one value of many
     results = []
-    for cost, _ in COUNTERS.values():
-        monkeypatch.setattr(counting, "ENTRY_COST", cost)
+    for name in COUNTERS:
+        force(monkeypatch, name)
         for data in (X, sp.csc_array(X)):
             info = information_of(data, y)
             pairs = [info.with_feature(3), info.with_feature_and_target(3), info.with_target()]
@@ -164,13 +173,14 @@ def test_a_part_of_the_features(counter, rng):
 def test_the_counter_follows_the_data(rng):
     y = np.arange(2000) % 2
     chosen = {
-        PlaneCounter: [rng.normal(size=(2000, 3)), sp.random_array((2000, 40), density=0.1, rng=rng)],
-        EntryCounter: [sp.random_array((2000, 40), density=0.002, rng=rng)],
+        TableCounter: [rng.normal(size=(2000, 3)), sp.random_array((2000, 20), density=0.01, rng=rng)],
+        PlaneCounter: [rng.normal(size=(2000, 70)), sp.random_array((2000, 70), density=0.1, rng=rng)],
+        EntryCounter: [sp.random_array((2000, 70), density=0.002, rng=rng)],
     }
     for kind, data in chosen.items():
         for X in data:
             assert isinstance(information_of(X, y).counter, kind)
-    assert isinstance(information_of(rng.normal(size=(2000, 3)), y, n_bins=200).counter, EntryCounter)
+    assert isinstance(information_of(rng.normal(size=(2000, 70)), y, n_bins=200).counter, EntryCounter)
 
 
 def test_what_does_not_fit_is_refused_first():

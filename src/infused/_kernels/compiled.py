@@ -1,24 +1,79 @@
-"""How kernels are compiled: without the interpreter lock, and kept on disk where there is a place for it."""
+"""How kernels are compiled: once, for one list of types, and kept on disk where there is a place for it.
+
+A kernel says what it takes. Nothing is then compiled a second time because an array happens to be read-only,
+as those of worker processes are, and a type that does not fit is an error rather than another wait.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import atexit
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from tempfile import mkdtemp
+from types import FunctionType
 from typing import Any
 
-from numba import njit
+from numba import config, njit, types
 
-__all__ = ["compiled"]
+__all__ = ["compiled", "filled", "given", "helper"]
+
+FOLDER = "INFUSED_KERNELS"  # names the folder of this process to its workers, where there is no other
 
 
-def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """numba's ``njit``; used as it is, or with further options of ``njit``.
+def given(dtype: Any, n_dimensions: int) -> Any:
+    """An array that is only read."""
+    return types.Array(dtype, n_dimensions, "C", readonly=True)
+
+
+def filled(dtype: Any, n_dimensions: int) -> Any:
+    """An array that is written to."""
+    return types.Array(dtype, n_dimensions, "C")
+
+
+def helper(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """A part of kernels: compiled with each, for the types that it is called with."""
+    if function is None:
+        return lambda function: helper(function, **options)
+    return njit(nogil=True, error_model="numpy", **options)(function)
+
+
+def compiled(*arguments: Any, returns: Any = types.void, **options: Any) -> Any:
+    """A kernel of these arguments, compiled when its module is imported, or loaded from the disk.
+
+    As a plain decorator, without arguments, it is compiled at its first call, for the types that it is given.
 
     The compiled code is kept beside the package, or in the user's cache folder. Where neither can be written,
-    as in a container without a home, it is compiled anew in every process.
+    as in a container without a home, it is kept in a folder that lives as long as the process, for its
+    workers; and without any place at all, not.
     """
-    if function is None:
-        return lambda function: compiled(function, **options)
+    if len(arguments) == 1 and isinstance(arguments[0], FunctionType):
+        return _kept(arguments[0], [], options)
+    return lambda function: _kept(function, [returns(*arguments)], options)
+
+
+def _kept(function: Callable[..., Any], signature: list[Any], options: dict[str, Any]) -> Any:
+    def kernel(cache: bool) -> Any:
+        return njit(*signature, cache=cache, nogil=True, error_model="numpy", **options)(function)
+
     try:
-        return njit(cache=True, nogil=True, **options)(function)
+        return kernel(cache=True)
     except RuntimeError:  # numba found no folder for its cache
-        return njit(nogil=True, **options)(function)
+        with suppress(OSError, RuntimeError), _folder_of_this_process():
+            return kernel(cache=True)
+        return kernel(cache=False)
+
+
+@contextmanager
+def _folder_of_this_process() -> Iterator[None]:
+    """Let numba keep what it compiles in a folder of this process and its workers."""
+    if FOLDER not in os.environ:
+        os.environ[FOLDER] = mkdtemp(prefix="infused-")
+        atexit.register(shutil.rmtree, os.environ[FOLDER], ignore_errors=True)
+    before: Any = config.CACHE_DIR  # type: ignore[attr-defined]  # numba sets it from the environment
+    vars(config)["CACHE_DIR"] = os.environ[FOLDER]
+    try:
+        yield
+    finally:
+        vars(config)["CACHE_DIR"] = before

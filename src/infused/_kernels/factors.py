@@ -7,9 +7,9 @@ Inside a piece every function is a polynomial in u.
 
 from __future__ import annotations
 
-import numpy as np
+from numba import float64, int64
 
-from infused._kernels.compiled import compiled
+from infused._kernels.compiled import compiled, filled, given
 from infused._typing import Floats, Ints
 
 PIECE_BITS = 7
@@ -19,60 +19,64 @@ INSIDE = (1 << SHIFT) - 1
 UNIT = 2.0 ** (1 - SHIFT)
 
 
-@compiled
-def locate(bits: Ints, first: int, piece: Ints, u: Floats) -> None:
-    """The piece of each argument, counted from ``first``, and its place there."""
-    for a in range(len(bits)):
-        piece[a] = (bits[a] >> SHIFT) - first
-        u[a] = (bits[a] & INSIDE) * UNIT - 1.0
-
-
 # Contraction fuses multiplications with additions and nothing else: no bits that are read depend on it.
-@compiled(fastmath={"contract"}, inline="always")
-def polynomials(coefficients: Floats, u: float, out: Floats) -> None:
-    """All functions of one piece at u, by Horner's rule; the loop runs in vector registers."""
-    c0, c1, c2 = coefficients[0], coefficients[1], coefficients[2]
-    c3, c4, c5 = coefficients[3], coefficients[4], coefficients[5]
-    for k in range(len(out)):
-        out[k] = c0[k] + u * (c1[k] + u * (c2[k] + u * (c3[k] + u * (c4[k] + u * c5[k]))))
-
-
-@compiled(fastmath={"contract"})
+@compiled(
+    given(int64, 2),
+    given(int64, 2),
+    float64,
+    float64,
+    int64,
+    given(float64, 3),
+    int64,
+    filled(int64, 2),
+    filled(float64, 2),
+    filled(float64, 2),
+    filled(float64, 2),
+    filled(float64, 2),
+    fastmath={"contract"},
+)
 def pair_factors(
-    P: Floats,
-    T: Floats,
-    code: Ints,
+    p: Ints,
+    sums: Ints,
     joint_weight: float,
     pair_weight: float,
     first: int,
     table: Floats,
     rank: int,
+    piece: Ints,
+    place: Floats,
+    at: Floats,
     left: Floats,
     right: Floats,
 ) -> None:
     """left = joint_weight L(p + t) + pair_weight L(p) and right = R(p), for all features and samples.
 
-    P is features x samples, T features (or 1) x groups; the table holds pieces x (degree + 1) x functions,
-    with L in the first half of the functions and R in the second. Results are features x (samples * rank).
+    ``p`` and ``sums`` are the bits of p and of p + t, features x samples; the table holds pieces, counted
+    from ``first``, x (degree + 1) x functions, with L in the first half of the functions and R in the second.
+    Results are features x (samples * rank). ``piece`` and ``place`` are scratch space, 2 x samples, and
+    ``at`` is, 2 x functions: the polynomials are evaluated in whole vector registers.
     """
-    n_features, n_samples = P.shape
-    half = table.shape[2] // 2
-    at_p, at_sum = np.empty(2 * half), np.zeros(half)
-    piece, sum_piece = np.empty(n_samples, np.int64), np.empty(n_samples, np.int64)
-    u, sum_u, total = np.empty(n_samples), np.empty(n_samples), np.empty(n_samples)
-    for i in range(n_features):
-        locate(P[i].view(np.int64), first, piece, u)
-        if joint_weight != 0.0:
-            t = T[i] if T.shape[0] > 1 else T[0]
-            for a in range(n_samples):
-                total[a] = P[i, a] + t[code[a]]
-            locate(total.view(np.int64), first, sum_piece, sum_u)
-        for a in range(n_samples):
-            polynomials(table[piece[a]], u[a], at_p)
-            if joint_weight != 0.0:
-                polynomials(table[sum_piece[a]], sum_u[a], at_sum)
+    n_functions = table.shape[2]
+    half = n_functions // 2
+    for i in range(p.shape[0]):
+        for a in range(p.shape[1]):
+            piece[0, a] = (p[i, a] >> SHIFT) - first
+            piece[1, a] = (sums[i, a] >> SHIFT) - first
+            place[0, a] = (p[i, a] & INSIDE) * UNIT - 1.0
+            place[1, a] = (sums[i, a] & INSIDE) * UNIT - 1.0
+        for a in range(p.shape[1]):
+            c, u = table[piece[0, a]], place[0, a]
+            for k in range(n_functions):
+                at[0, k] = c[0, k] + u * (
+                    c[1, k] + u * (c[2, k] + u * (c[3, k] + u * (c[4, k] + u * c[5, k])))
+                )
+            c, u = table[piece[1, a]], place[1, a]
+            for k in range(half):
+                at[1, k] = c[0, k] + u * (
+                    c[1, k] + u * (c[2, k] + u * (c[3, k] + u * (c[4, k] + u * c[5, k])))
+                )
             start = a * rank
             for k in range(rank):
-                left[i, start + k] = joint_weight * at_sum[k] + pair_weight * at_p[k]
+                left[i, start + k] = joint_weight * at[1, k] + pair_weight * at[0, k]
             for k in range(rank):
-                right[i, start + k] = at_p[half + k]
+                right[i, start + k] = at[0, half + k]

@@ -1,56 +1,25 @@
-"""Sums over the samples of every pair of features.
-
-``direct_pair_sums`` takes them straight from their definition, with library logarithms: slow, and never
-wrong. ``add_common_samples`` adds the samples that two features of sparse distributions both store.
-"""
+"""Sums over the samples that pairs of features of sparse distributions both store."""
 
 from __future__ import annotations
 
-import math
+from numba import float64, int64
 
-from infused._kernels.compiled import compiled
+from infused._kernels.compiled import compiled, filled, given
 from infused._typing import Floats, Ints
 
-BLOCK = 256  # partial sums of this many terms keep rounding from growing with the samples
 
-
-@compiled
-def phi(s: float) -> float:
-    """s log s, with 0 log 0 = 0."""
-    return s * math.log(s) if s > 0.0 else 0.0
-
-
-@compiled
-def direct_pair_sums(
-    P: Floats,
-    T: Floats,
-    code: Ints,
-    Q: Floats,
-    joint_weight: float,
-    pair_weight: float,
-    out: Floats,
-) -> None:
-    """out_ij = mean_a joint_weight phi(p_ia + t_ia + q_ja) + pair_weight phi(p_ia + q_ja).
-
-    P and Q are features x samples, T features (or 1) x groups.
-    """
-    n_samples = P.shape[1]
-    for i in range(P.shape[0]):
-        t = T[i] if T.shape[0] > 1 else T[0]
-        for j in range(Q.shape[0]):
-            total = 0.0
-            for start in range(0, n_samples, BLOCK):
-                partial = 0.0
-                for a in range(start, min(start + BLOCK, n_samples)):
-                    s = P[i, a] + Q[j, a]
-                    partial += pair_weight * phi(s)
-                    if joint_weight != 0.0:
-                        partial += joint_weight * phi(s + t[code[a]])
-                total += partial
-            out[i, j] = total / n_samples
-
-
-@compiled(fastmath={"reassoc", "contract"})
+@compiled(
+    given(int64, 1),
+    given(int64, 1),
+    given(int64, 1),
+    given(float64, 2),
+    given(int64, 1),
+    given(int64, 1),
+    given(float64, 2),
+    given(int64, 1),
+    filled(float64, 2),
+    fastmath={"reassoc", "contract"},
+)
 def add_common_samples(
     rows: Ints,
     indptr: Ints,

@@ -12,149 +12,125 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
+from numba import boolean, float64, int64
 
-from infused._kernels.compiled import compiled
+from infused._kernels.compiled import compiled, filled, given, helper
 from infused._typing import Floats, Ints
 
 EPS = 2.0**-52
+#: What the rows of the scratch space hold, each with room for one more number than there are samples.
+GAP, COUNT, NORM, WEIGHT, SHARE = range(5)
 
 
-@compiled
-def distances(weight: Floats, gap: Floats, out: Floats) -> None:
-    """out_a = sum_b weight_b |f_a - f_b|."""
-    k = len(weight)
-    mass = 0.0
-    total = 0.0
-    out[0] = 0.0
-    for a in range(1, k):
-        mass += weight[a - 1]
-        total += gap[a - 1] * mass
-        out[a] = total
-    mass = 0.0
-    total = 0.0
-    for a in range(k - 2, -1, -1):
-        mass += weight[a + 1]
-        total += gap[a] * mass
-        out[a] += total
-
-
-@compiled
-def squared_distances(weight: Floats, gap: Floats, out: Floats) -> None:
-    """out_a = sum_b weight_b (f_a - f_b)^2, by S2' = S2 + 2 g S1 + g^2 W."""
-    k = len(weight)
-    mass = 0.0
-    first = 0.0
-    second = 0.0
-    out[0] = 0.0
-    for a in range(1, k):
-        g = gap[a - 1]
-        mass += weight[a - 1]
-        second += 2.0 * g * first + g * g * mass
-        first += g * mass
-        out[a] = second
-    mass = 0.0
-    first = 0.0
-    second = 0.0
-    for a in range(k - 2, -1, -1):
-        g = gap[a]
-        mass += weight[a + 1]
-        second += 2.0 * g * first + g * g * mass
-        first += g * mass
-        out[a] += second
-
-
-@compiled
-def steady_state(gap: Floats, count: Floats, kernel: bool, mass: float, out: Floats) -> None:
-    """Distribution over the distinct values, of total ``mass``; the Euclidean graph when not ``kernel``.
+@helper
+def steady_state(k: int, kernel: bool, mass: float, scratch: Floats) -> None:
+    """Shares of k distinct values, of total ``mass``, from GAP and COUNT; Euclidean when not ``kernel``.
 
     Only ratios of gaps matter. Dividing by the largest, rather than by a power of two, makes the graphs of
     all two-valued features with the same counts equal to the last bit.
     """
     widest = 0.0
-    for g in gap:
-        widest = max(widest, g)
-    if widest == 0.0:
-        out[:] = mass / count.sum()
-        return
-    gap = gap / widest
-    if kernel:
-        norm = np.empty_like(count)
-        squared_distances(count, gap, norm)
-        norm = np.sqrt(norm)
-        embedded = np.empty_like(count)
-        distances(count / norm, gap, embedded)
-        distances(count * embedded, gap, out)
-        out /= norm
-    else:
-        distances(count, gap, out)
-    out *= mass / (count * out).sum()
+    for a in range(k - 1):
+        if scratch[GAP, a] > widest:
+            widest = scratch[GAP, a]
+    n_products = 0 if widest == 0.0 else 2 if kernel else 1
+    # norm_a^2 = sum_b count_b (f_a - f_b)^2, by S2' = S2 + 2 g S1 + g^2 W from the left and from the right
+    inside, first, second = 0.0, 0.0, 0.0
+    for a in range(k):
+        scratch[NORM, a] = second
+        scratch[SHARE, a] = 1.0
+        if n_products > 0 and a < k - 1:
+            g = scratch[GAP, a] / widest
+            scratch[GAP, a] = g
+            inside += scratch[COUNT, a]
+            second += 2.0 * g * first + g * g * inside
+            first += g * inside
+    inside, first, second = 0.0, 0.0, 0.0
+    for step in range(k):
+        a = k - 1 - step
+        norm = math.sqrt(scratch[NORM, a] + second) if n_products == 2 else 1.0
+        scratch[NORM, a] = norm
+        scratch[WEIGHT, a] = scratch[COUNT, a] / norm
+        if a > 0:
+            g = scratch[GAP, a - 1]
+            inside += scratch[COUNT, a]
+            second += 2.0 * g * first + g * g * inside
+            first += g * inside
+    # share_a = sum_b weight_b |f_a - f_b|, and the same again with that as weight
+    for _ in range(n_products):
+        inside, total = 0.0, 0.0
+        for a in range(k):
+            scratch[SHARE, a] = total
+            inside += scratch[WEIGHT, a]
+            total += scratch[GAP, a] * inside
+        inside, total = 0.0, 0.0
+        for step in range(k):
+            a = k - 1 - step
+            scratch[SHARE, a] += total
+            if a > 0:
+                inside += scratch[WEIGHT, a]
+                total += scratch[GAP, a - 1] * inside
+            scratch[WEIGHT, a] = scratch[COUNT, a] * scratch[SHARE, a]
+    total = 0.0
+    for a in range(k):
+        scratch[SHARE, a] /= scratch[NORM, a]
+        total += scratch[COUNT, a] * scratch[SHARE, a]
+    for a in range(k):
+        scratch[SHARE, a] *= mass / total
 
 
-@compiled
-def power_of_two_scale(largest: float) -> float:
-    """A power of two that brings ``largest`` near one, so that no difference or sum overflows."""
-    if largest == 0.0:
-        return 1.0
-    exponent = math.frexp(largest)[1]
-    return math.ldexp(1.0, -min(max(exponent, -1000), 1000))
-
-
-@compiled
-def feature_distribution(
-    value: Floats, order: Ints, n_zeros: int, kernel: bool, mass: float, out: Floats
-) -> float:
-    """Distribution of a column: the stored entries, sorted by ``order``, and ``n_zeros`` that are zero.
-
-    Writes the share of each stored entry to ``out`` and returns the share of each zero (of the smallest entry
-    where nothing is zero).
-    """
-    n = len(value)
-    largest = 0.0
-    for v in value:
-        largest = max(largest, abs(v))
-    scale = power_of_two_scale(largest)
-    level = np.empty(n + 1)
-    count = np.zeros(n + 1)
-    group = np.empty(n, np.int64)
-    k = 0  # distinct values so far
-    zero = -1  # the group of the zeros
-    for e in range(n):
-        v = value[order[e]] * scale
-        if zero < 0 and n_zeros > 0 and v >= 0.0:
-            level[k], count[k] = 0.0, n_zeros
-            zero = k
-            k += 1
-        if k == 0 or v != level[k - 1]:
-            level[k] = v
-            k += 1
-        count[k - 1] += 1.0
-        group[e] = k - 1
-    if zero < 0 and n_zeros > 0:
-        level[k], count[k] = 0.0, n_zeros
-        zero = k
-        k += 1
-    share = np.empty(k)
-    steady_state(level[1:k] - level[: k - 1], count[:k], kernel, mass, share)
-    for e in range(n):
-        out[order[e]] = share[group[e]]
-    return float(share[max(zero, 0)])
-
-
-@compiled
-def dense_features(F: Floats, order: Ints, kernel: bool, mass: float, out: Floats) -> None:
-    """Distributions of the rows of F (features x samples), with the order that sorts each row."""
-    for i in range(F.shape[0]):
-        feature_distribution(F[i], order[i], 0, kernel, mass, out[i])
-
-
-@compiled
-def sparse_features(
-    indptr: Ints, data: Floats, n_samples: int, kernel: bool, mass: float, out: Floats, base: Floats
+@compiled(
+    given(int64, 1),
+    given(float64, 1),
+    given(int64, 1),
+    int64,
+    boolean,
+    float64,
+    filled(float64, 2),
+    filled(float64, 1),
+    filled(float64, 1),
+)
+def feature_distributions(
+    indptr: Ints,
+    data: Floats,
+    order: Ints,
+    n_samples: int,
+    kernel: bool,
+    mass: float,
+    scratch: Floats,
+    out: Floats,
+    base: Floats,
 ) -> None:
-    """The same for the columns of a CSC matrix: ``out`` for the stored entries, ``base`` for the zeros."""
-    for i in range(len(indptr) - 1):
-        start, stop = indptr[i], indptr[i + 1]
-        column = data[start:stop]
-        n_zeros = n_samples - (stop - start)
-        base[i] = feature_distribution(column, np.argsort(column), n_zeros, kernel, mass, out[start:stop])
+    """Distributions of the columns of a CSC matrix, of which those of a dense one store every entry.
+
+    No entry is so large that a difference would overflow. ``order`` sorts the entries of each column, counted
+    from its first. The share of each stored entry goes to ``out``, that of a zero (of the smallest entry
+    where nothing is zero) to ``base``.
+    """
+    for i in range(len(base)):
+        first, n = indptr[i], indptr[i + 1] - indptr[i]
+        n_zeros = n_samples - n
+        for writing in range(2):
+            k, zero, level = 0, -1, 0.0  # distinct values so far, the place of zero among them, the last one
+            for e in range(n + 1):  # past the last entry there may be zeros, greater than all
+                v = 0.0
+                if e < n:
+                    v = data[first + order[first + e]]
+                if zero < 0 and n_zeros > 0 and v >= 0.0:
+                    scratch[GAP, k - 1 if k > 0 else 0] = -level
+                    scratch[COUNT, k] = n_zeros
+                    zero, level = k, 0.0
+                    k += 1
+                if e < n:
+                    if k == 0 or v != level:
+                        scratch[GAP, k - 1 if k > 0 else 0] = v - level
+                        scratch[COUNT, k] = 0.0
+                        level = v
+                        k += 1
+                    scratch[COUNT, k - 1] += 1.0
+                    if writing:
+                        out[first + order[first + e]] = scratch[SHARE, k - 1]
+            if writing:
+                base[i] = scratch[SHARE, zero if zero > 0 else 0]
+            else:
+                steady_state(k, kernel, mass, scratch)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import float64
 
-from infused._kernels.compiled import compiled
+from infused._kernels.compiled import compiled, filled, given
 from infused._typing import Floats
 
+#: What the rows of the scratch space hold, each with room for twice as many numbers as there are features.
+KNOT, SLOPE, OFFSET, LOW, HIGH = range(5)
 
-@compiled
+
 def total_variation_prox(y: Floats, weight: float) -> Floats:
     """argmin_x 1/2 |x - y|^2 + weight sum_i |x_{i+1} - x_i|, by dynamic programming (Johnson 2013).
 
@@ -17,44 +20,49 @@ def total_variation_prox(y: Floats, weight: float) -> Floats:
     two new knots, and those beyond them vanish. Going left, each x_i is its right neighbour clipped to the
     two knots. Each knot enters and leaves once.
     """
-    n = len(y)
-    if n == 0 or weight <= 0.0:
-        return y.copy()
-    knot = np.empty(2 * n)  # places where the slope of the derivative changes, increasing
-    slope = np.empty(2 * n)  # and the linear function that is added there
-    offset = np.empty(2 * n)
-    low = np.empty(n)
-    high = np.empty(n)
-    first, last = n, n - 1  # no knots yet
-    # The derivative is left_slope x + left_offset to the left of all knots, and likewise to their right.
-    left_slope, left_offset = 1.0, -y[0]
-    right_slope, right_offset = 1.0, -y[0]
-    for i in range(n - 1):
-        a, b = left_slope, left_offset
-        while first <= last and a * knot[first] + b < -weight:
-            a += slope[first]
-            b += offset[first]
-            first += 1
-        low[i] = (-weight - b) / a
-        c, d = right_slope, right_offset
-        while first <= last and c * knot[last] + d > weight:
-            c -= slope[last]
-            d -= offset[last]
-            last -= 1
-        high[i] = (weight - d) / c
-        first -= 1
-        knot[first], slope[first], offset[first] = low[i], a, b + weight
-        last += 1
-        knot[last], slope[last], offset[last] = high[i], -c, weight - d
-        left_slope, left_offset = 1.0, -weight - y[i + 1]
-        right_slope, right_offset = 1.0, weight - y[i + 1]
-    a, b = left_slope, left_offset
-    while first <= last and a * knot[first] + b < 0.0:
-        a += slope[first]
-        b += offset[first]
-        first += 1
-    x = np.empty(n)
-    x[n - 1] = -b / a
-    for i in range(n - 2, -1, -1):
-        x[i] = min(max(x[i + 1], low[i]), high[i])
+    x = y.copy()
+    if len(y) > 0 and weight > 0.0:
+        _clip_and_go_back(y, weight, np.empty((5, 2 * len(y))), x)
     return x
+
+
+@compiled(given(float64, 1), float64, filled(float64, 2), filled(float64, 1))
+def _clip_and_go_back(y: Floats, weight: float, scratch: Floats, x: Floats) -> None:
+    """Knots are places where the slope of the derivative changes, with the linear function added there."""
+    n = len(y)
+    first, last = n, n - 1  # no knots yet
+    # Left of all knots the derivative is left x + left_offset, right of them right x + right_offset.
+    left_offset, right_offset = -y[0], -y[0]
+    for i in range(n):
+        level = -weight if i < n - 1 else 0.0  # the last one is where the derivative is zero
+        a, b = 1.0, left_offset
+        while first <= last and a * scratch[KNOT, first] + b < level:
+            a += scratch[SLOPE, first]
+            b += scratch[OFFSET, first]
+            first += 1
+        scratch[LOW, i] = (level - b) / a
+        if i < n - 1:
+            c, d = 1.0, right_offset
+            while first <= last and c * scratch[KNOT, last] + d > weight:
+                c -= scratch[SLOPE, last]
+                d -= scratch[OFFSET, last]
+                last -= 1
+            scratch[HIGH, i] = (weight - d) / c
+            first -= 1
+            scratch[KNOT, first] = scratch[LOW, i]
+            scratch[SLOPE, first] = a
+            scratch[OFFSET, first] = b + weight
+            last += 1
+            scratch[KNOT, last] = scratch[HIGH, i]
+            scratch[SLOPE, last] = -c
+            scratch[OFFSET, last] = weight - d
+            left_offset, right_offset = -weight - y[i + 1], weight - y[i + 1]
+    x[n - 1] = scratch[LOW, n - 1]
+    for step in range(1, n):
+        i = n - 1 - step
+        value = x[i + 1]
+        if value < scratch[LOW, i]:
+            value = scratch[LOW, i]
+        if value > scratch[HIGH, i]:
+            value = scratch[HIGH, i]
+        x[i] = value

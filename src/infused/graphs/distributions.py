@@ -7,17 +7,18 @@ of feature i is the graph of its class means.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from infused import _kernels
 from infused._runtime.memory import memory_budget, require
 from infused._runtime.messages import check_choice
 from infused._runtime.progress import ProgressCallback, Stage
 from infused._runtime.threads import Workers, spans, workers
-from infused._typing import Data, Floats
+from infused._typing import Data, Floats, Ints
+from infused.graphs.steady_states import class_shares, feature_shares, worth_a_kernel
 from infused.graphs.storage import (
     DenseDistributions,
     FeatureDistributions,
@@ -164,42 +165,23 @@ def feature_graphs(
 ) -> FeatureDistributions:
     """Feature distributions of checked data, each of total ``mass``; sparse data stays sparse."""
     check_choice("graph", graph, GRAPHS)
-    kernel = graph == "kernel"
     n_samples, n_features = X.shape
-    if sp.issparse(X):
-        return _sparse_feature_graphs(X, kernel, work, stage, mass)
-    out = np.empty((n_features, n_samples))
-    dense_features = _kernels.dense_features
+    options = n_samples, graph == "kernel", mass
+    compiled = worth_a_kernel(n_features, n_samples)
+    values, base = np.empty(X.nnz if sp.issparse(X) else X.size), np.empty(n_features)
 
     def compute(features: slice) -> int:
-        F = np.ascontiguousarray(X[:, features].T, dtype=np.float64)
-        dense_features(F, np.argsort(F, axis=1), kernel, mass, out[features])
-        return len(F)
+        columns = _Columns.taken(X, features)
+        shares = feature_shares(columns.indptr, columns.data, *options, compiled=compiled)
+        values[columns.stored], base[features] = shares
+        return len(columns.indptr) - 1
 
     for done in work.map(compute, _feature_spans(X)):
         stage.advance(done)
-    return DenseDistributions(out)
-
-
-def _sparse_feature_graphs(
-    X: sp.csc_array, kernel: bool, work: Workers, stage: Stage, mass: float
-) -> SparseDistributions:
-    n_samples, n_features = X.shape
-    indptr = X.indptr.astype(np.int64)
-    base, values = np.empty(n_features), np.empty(X.nnz)
-    sparse_features = _kernels.sparse_features
-
-    def compute(features: slice) -> int:
-        bounds = indptr[features.start : features.stop + 1]
-        stored = slice(bounds[0], bounds[-1])
-        sparse_features(
-            bounds - bounds[0], X.data[stored], n_samples, kernel, mass, values[stored], base[features]
-        )
-        return len(bounds) - 1
-
-    for done in work.map(compute, _feature_spans(X)):
-        stage.advance(done)
-    return SparseDistributions(base, indptr, X.indices.astype(np.int64), values, n_samples)
+    if not sp.issparse(X):
+        return DenseDistributions(values.reshape(n_features, n_samples))
+    indptr, samples = X.indptr.astype(np.int64), X.indices.astype(np.int64)
+    return SparseDistributions(base, indptr, samples, values, n_samples)
 
 
 def target_graphs(
@@ -211,31 +193,50 @@ def target_graphs(
     kernel = graph == "kernel"
     n_samples, n_features = X.shape
     if kind == "real":
-        F = y.reshape(1, -1)
-        out = np.empty_like(F)
-        _kernels.dense_features(F, np.argsort(F, axis=1), kernel, mass, out)
+        compiled = worth_a_kernel(1, n_samples)
+        whole = np.array([0, n_samples])
+        values, _ = feature_shares(whole, y, n_samples, kernel, mass, compiled=compiled)
         stage.advance(n_features)
-        return TargetDistributions(out, np.arange(n_samples, dtype=np.int64))
+        return TargetDistributions(values[None], np.arange(n_samples, dtype=np.int64))
     codes, counts = class_codes(y)
     out = np.empty((n_features, len(counts)))
-    entry_codes = codes[X.indices] if sp.issparse(X) else codes
-    dense_classes, sparse_classes = _kernels.dense_classes, _kernels.sparse_classes
+    compiled = worth_a_kernel(n_features, n_samples)
 
     def compute(features: slice) -> int:
-        if sp.issparse(X):
-            bounds = X.indptr[features.start : features.stop + 1].astype(np.int64)
-            stored = slice(bounds[0], bounds[-1])
-            sparse_classes(
-                bounds - bounds[0], X.data[stored], entry_codes[stored], counts, kernel, mass, out[features]
-            )
-        else:
-            F = np.ascontiguousarray(X[:, features].T, dtype=np.float64)
-            dense_classes(F, codes, counts, kernel, mass, out[features])
-        return len(out[features])
+        columns = _Columns.taken(X, features)
+        own = codes[columns.samples]
+        out[features] = class_shares(
+            columns.indptr, columns.data, own, counts, kernel, mass, compiled=compiled
+        )
+        return len(columns.indptr) - 1
 
     for done in work.map(compute, _feature_spans(X)):
         stage.advance(done)
     return TargetDistributions.compress(out, codes)
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Some columns of X as in CSC; those of a dense X store every sample."""
+
+    indptr: Ints
+    data: Floats
+    samples: Ints
+    stored: slice
+    """Where the entries lie among those of all columns."""
+
+    @classmethod
+    def taken(cls, X: Data, features: slice) -> _Columns:
+        """From dense or sparse data."""
+        if sp.issparse(X):
+            bounds = X.indptr[features.start : features.stop + 1].astype(np.int64)
+            stored = slice(bounds[0], bounds[-1])
+            return cls(bounds - bounds[0], X.data[stored], X.indices[stored], stored)
+        n_samples, n = X.shape[0], features.stop - features.start
+        F = np.ascontiguousarray(X[:, features].T, dtype=np.float64)
+        stored = slice(features.start * n_samples, features.stop * n_samples)
+        samples = np.tile(np.arange(n_samples), n)
+        return cls(np.arange(n + 1) * n_samples, F.ravel(), samples, stored)
 
 
 def _feature_spans(X: Data) -> list[slice]:

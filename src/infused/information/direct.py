@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from infused import _kernels
 from infused._runtime.progress import Stage
 from infused._runtime.threads import Workers, spans
 from infused._typing import Floats
-from infused.information.pair_sums import EPS, FeatureIndex, PairSumProblem, both_ways
+from infused.information.pair_sums import EPS, FeatureIndex, PairSumProblem, both_ways, phi
 
 __all__ = ["DirectSums"]
 
 ROWS_PER_TASK = 16
+ENTRIES = 2**15  # logarithms at a time: they stay in the cache
 
 
 class DirectSums:
@@ -48,14 +48,20 @@ class DirectSums:
         P, T, Q = self._P[rows], target.rows(rows), self._P[columns]
         out = np.zeros((len(P), len(Q)))
         upper_only = rows is columns and self._problem.symmetric
-        direct_pair_sums = _kernels.direct_pair_sums
+        joint, pair = self._problem.weights
+        chunks = spans(len(Q), max(1, ENTRIES // P.shape[1]))
 
         def compute(strip: slice) -> int:
-            start = strip.start if upper_only else 0
-            block = np.empty((len(P[strip]), len(Q) - start))
-            t = T if target.shared else T[strip]
-            direct_pair_sums(P[strip], t, target.codes, Q[start:], *self._problem.weights, block)
-            out[strip, start:] = block
+            first = strip.start if upper_only else 0
+            for i in range(strip.start, strip.stop):
+                t = T[0 if target.shared else i, target.codes] if joint else 0.0
+                for chunk in chunks:
+                    if chunk.stop > first:
+                        s = Q[chunk] + P[i]
+                        out[i, chunk] = pair * phi(s).mean(axis=1)
+                        if joint:
+                            s += t
+                            out[i, chunk] += joint * phi(s).mean(axis=1)
             return int(len(P[strip]) * len(Q) * P.shape[1])
 
         for done in work.map(compute, spans(len(P), ROWS_PER_TASK)):

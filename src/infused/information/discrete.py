@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from infused import _kernels
 from infused._runtime.threads import Workers, spans, workers
-from infused._typing import Array, Data, Ints
+from infused._typing import Array, Data, Floats, Ints
 from infused.exceptions import InputError
 from infused.graphs.validation import Target, class_codes, kind_of_target, resolve_target
+from infused.information.cuts import CutFinder, Cuts, cut_finder
 
 __all__ = ["MAX_BINS", "Codes", "DenseCodes", "SparseCodes", "discretize", "joint_codes", "target_codes"]
 
@@ -46,6 +46,10 @@ class DenseCodes:
     def n_stored(self) -> int:
         """Entries that are stored."""
         return self.codes.size
+
+    def rows(self, features: slice) -> Array:
+        """The code of every sample, of some features."""
+        return np.asarray(self.codes[features])
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,14 @@ class SparseCodes:
         codes = np.full(self.n_samples, self.base[feature])
         codes[self.samples[own]] = self.codes[own]
         return codes
+
+    def rows(self, features: slice) -> Array:
+        """The code of every sample, of some features."""
+        out = np.repeat(self.base[features, None], self.n_samples, axis=1)
+        bounds = self.indptr[features.start : features.stop + 1]
+        own = slice(bounds[0], bounds[-1])
+        out[np.repeat(np.arange(len(out)), np.diff(bounds)), self.samples[own]] = self.codes[own]
+        return out
 
     @classmethod
     def from_dense(cls, dense: DenseCodes) -> SparseCodes:
@@ -198,11 +210,14 @@ def _discretize_dense(X: Array, n_bins: int, pool: Workers) -> DenseCodes:
     n_samples, n_features = X.shape
     codes = np.empty((n_features, n_samples), np.uint8)
     n_codes = np.empty(n_features, np.int64)
-    dense_codes = _kernels.dense_codes
+    find = cut_finder(X.size)
 
     def run(span: slice) -> None:
         columns = np.ascontiguousarray(X[:, span].T, dtype=np.float64)
-        dense_codes(columns, np.sort(columns, axis=1), n_bins, codes[span], n_codes[span])
+        whole = np.arange(len(columns) + 1, dtype=np.int64) * n_samples
+        cuts = find(whole, np.sort(columns, axis=1).ravel(), np.ones(columns.size), n_samples, n_bins)
+        codes[span] = cuts.codes(columns)
+        n_codes[span] = cuts.number + 1
 
     pool.run(run, spans(n_features, max(1, BLOCK // n_samples)))
     return DenseCodes(codes, n_codes)
@@ -212,24 +227,25 @@ def _discretize_weighted(X: Array, n_bins: int, weights: Array) -> DenseCodes:
     """The same with weights: one column after the other, as weights must be brought into its order."""
     n_samples, n_features = X.shape
     codes, n_codes = np.empty((n_features, n_samples), np.uint8), np.empty(n_features, np.int64)
+    find = cut_finder(X.size)
     for j in range(n_features):
         values, places = np.unique(X[:, j].astype(np.float64), return_inverse=True)
-        cuts = _cuts(values, _sums(weights, places), n_bins)
+        cuts = _cuts(find, values, _sums(weights, places), n_bins)
         codes[j] = np.searchsorted(cuts, values)[places]
         n_codes[j] = len(cuts) + 1
     return DenseCodes(codes, n_codes)
 
 
-def _sums(weights: Array, places: Ints) -> Array:
+def _sums(weights: Array, places: Ints) -> Floats:
     sums = np.zeros(places.max(initial=-1) + 1, weights.dtype)
     np.add.at(sums, places, weights)
-    return sums
+    return sums.astype(np.float64)
 
 
-def _cuts(values: Array, counts: Array, n_bins: int) -> Array:
-    """The largest value of every bin but the last."""
-    cuts = np.empty(max(n_bins, _kernels.DISCRETE))
-    return cuts[: _kernels.cut_points(values, counts, n_bins, cuts)]
+def _cuts(find: CutFinder, values: Floats, counts: Floats, n_bins: int) -> Floats:
+    """The largest value of every bin but the last, of distinct values and how often each counts."""
+    cuts = find(np.array([0, len(values)]), values, counts, len(values), n_bins)
+    return cuts.places[0, : cuts.number[0]]
 
 
 def _discretize_sparse(X: Data, n_bins: int, weights: Array | None = None) -> SparseCodes:
@@ -238,33 +254,35 @@ def _discretize_sparse(X: Data, n_bins: int, weights: Array | None = None) -> Sp
     csc.eliminate_zeros()
     n_samples, n_features = csc.shape
     indptr = csc.indptr.astype(np.int64)
-    codes, base = np.empty(csc.nnz, np.uint8), np.empty(n_features, np.uint8)
-    n_codes = np.empty(n_features, np.int64)
+    owners = np.repeat(np.arange(n_features), np.diff(indptr))
     if weights is None:
         ordered = csc.data.copy()
         for start, stop in pairwise(indptr):
             ordered[start:stop].sort()
-        _kernels.sparse_codes(indptr, csc.data, ordered, n_samples, n_bins, codes, base, n_codes)
+        cuts = cut_finder(csc.nnz)(indptr, ordered, np.ones(csc.nnz), n_samples, n_bins)
+        codes = Cuts(cuts.places[owners], cuts.number[owners]).codes(csc.data[:, None])[:, 0]
+        base, n_codes = cuts.codes(np.zeros((n_features, 1)))[:, 0], cuts.number + 1
     else:
-        _weighted_entries(csc, n_bins, weights, codes, base, n_codes)
-    owners = np.repeat(np.arange(n_features), np.diff(indptr))
+        codes, base, n_codes = _weighted_entries(csc, n_bins, weights)
     differs = codes != base[owners]
     np.cumsum(np.bincount(owners[differs], minlength=n_features), out=indptr[1:])
     samples = csc.indices[differs].astype(np.int32)
     return SparseCodes(base, indptr, samples, codes[differs], n_codes, n_samples)
 
 
-def _weighted_entries(
-    csc: Data, n_bins: int, weights: Array, codes: Array, base: Array, n_codes: Ints
-) -> None:
-    """The bin of every stored entry, and in ``base`` that of zero, with weights."""
-    total = weights.sum()
+def _weighted_entries(csc: Data, n_bins: int, weights: Array) -> tuple[Array, Array, Ints]:
+    """The bin of every stored entry, that of zero, and how many there are, with weights."""
+    n_samples, n_features = csc.shape
+    codes, base = np.empty(csc.nnz, np.uint8), np.empty(n_features, np.uint8)
+    n_codes = np.empty(n_features, np.int64)
+    total, find = weights.sum(), cut_finder(csc.nnz)
     for j, (start, stop) in enumerate(pairwise(csc.indptr)):
         stored, own = csc.data[start:stop], weights[csc.indices[start:stop]]
-        if stop - start < csc.shape[0]:
+        if stop - start < n_samples:
             stored, own = np.append(stored, 0.0), np.append(own, total - own.sum())
         values, places = np.unique(stored, return_inverse=True)
-        cuts = _cuts(values, _sums(own, places), n_bins)
+        cuts = _cuts(find, values, _sums(own, places), n_bins)
         codes[start:stop] = np.searchsorted(cuts, values)[places[: stop - start]]
         base[j] = np.searchsorted(cuts, 0.0)
         n_codes[j] = len(cuts) + 1
+    return codes, base, n_codes

@@ -36,7 +36,7 @@ __all__ = [
 RouteName: TypeAlias = Literal["auto", "separable", "grouped", "direct"]
 ROUTES = ("auto", "separable", "grouped", "direct")
 
-LOGARITHM = 7.0  # one phi in the direct route
+LOGARITHM = 3.0  # one phi in the direct route
 FACTOR = 30.0  # all factors of one entry
 FLOP = 1 / 40  # of a matrix product
 COMMON_SAMPLE = 2.0  # that two features both store, and a third of a nanosecond a term

@@ -92,8 +92,25 @@ class PhiFactors:
     def fill(
         self, P: Floats, T: Floats, codes: Ints, weights: tuple[float, float], left: Floats, right: Floats
     ) -> None:
-        """left = weights[0] L(p + t) + weights[1] L(p), right = R(p), each features x (samples * rank)."""
-        _kernels.pair_factors(P, T, codes, *weights, self._first, self._table, self.rank, left, right)
+        """left = weights[0] L(p + t) + weights[1] L(p), right = R(p), each features x (samples * rank).
+
+        P is features x samples, T features (or 1) x groups.
+        """
+        sums = P + np.take(T, codes, axis=1) if weights[0] else P
+        n_samples, n_functions = P.shape[1], self._table.shape[2]
+        _kernels.pair_factors(
+            P.view(np.int64),
+            sums.view(np.int64),
+            *weights,
+            self._first,
+            self._table,
+            self.rank,
+            np.empty((2, n_samples), np.int64),
+            np.empty((2, n_samples)),
+            np.empty((2, n_functions)),
+            left,
+            right,
+        )
 
     def evaluate(self, x: Floats) -> tuple[Floats, Floats]:
         """L and R at a vector of points, points x rank. R is only meant inside the box's range of y."""

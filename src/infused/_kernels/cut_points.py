@@ -1,0 +1,85 @@
+"""Equal-frequency bins of one feature after the other, in plain Python: what is compiled for many entries.
+
+Only the order of the values and how often each occurs decide, so that any increasing transform of a feature
+has the same bins.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+DISCRETE = 32  # a feature with at most so many values is discrete,
+SAMPLES_EACH = 5  # if each has at least so many samples on average
+
+
+def find_cuts(
+    indptr: Any,
+    ordered: Any,
+    amount: Any,
+    n_samples: int,
+    n_bins: int,
+    values: Any,
+    counts: Any,
+    heavy: Any,
+    cuts: Any,
+    n_cuts: Any,
+) -> None:
+    """The largest value of every bin but the last, of each column of a CSC matrix, and their number.
+
+    ``ordered`` has the entries of each column sorted, ``amount`` how often each counts; what a column does
+    not store of ``n_samples`` is zero and counts once. ``values``, ``counts`` and ``heavy`` are scratch space
+    for the distinct values of one column.
+
+    Every value of a discrete feature has a bin of its own. Otherwise a value is heavy, and has a bin of its
+    own, if it holds an equal share of what the other heavy values leave; all are, if there are at most
+    ``n_bins``. The others fill the bins that are left from below, each to an equal share of what remains; a
+    bin ends at a heavy value, and where one more value would take it further from its share. When no bins are
+    left, a value joins the one below it. Counts are whole numbers mostly, on which all of this is exact.
+    """
+    for j in range(len(n_cuts)):
+        start, stop = indptr[j], indptr[j + 1]
+        n, zeros = 0, n_samples - (stop - start)  # distinct values, and zeros that are not stored
+        for e in range(start, stop + 1):
+            inside = e < stop
+            x = ordered[e] if inside else 0.0
+            if zeros > 0 and (x > 0.0 or not inside):
+                values[n], counts[n], heavy[n] = 0.0, float(zeros), 0
+                n += 1
+                zeros = 0
+            if inside:
+                if n == 0 or x != values[n - 1]:
+                    values[n], counts[n], heavy[n] = x, 0.0, 0
+                    n += 1
+                counts[n - 1] += amount[e]
+        bins, light = n_bins, 0.0
+        for v in range(n):
+            light += counts[v]
+        discrete = n <= DISCRETE and SAMPLES_EACH * n <= light
+        searching = not discrete
+        while searching:
+            searching = False
+            for v in range(n):
+                if heavy[v] == 0 and counts[v] * bins >= light:
+                    heavy[v] = 1
+                    searching = True
+                    light -= counts[v]
+                    bins -= 1
+        found, filled, share_light, share_bins = 0, 0.0, 0.0, 0
+        filling = False
+        for v in range(n):
+            starts = discrete or heavy[v] == 1
+            if starts:
+                filling = False
+            else:
+                # |filled + count - share| > |filled - share|
+                full = (2 * filled + counts[v]) * share_bins > 2 * share_light
+                if bins > 0 and (full or not filling):
+                    starts = filling = True
+                    filled, share_light, share_bins = 0.0, light, bins
+                    bins -= 1
+                filled += counts[v]
+                light -= counts[v]
+            if starts and v > 0:
+                cuts[j, found] = values[v - 1]
+                found += 1
+        n_cuts[j] = found

@@ -1,0 +1,93 @@
+"""Counts of two discrete features and a class, from bits, and sums of a function of the counts.
+
+What mutual information needs of a contingency table is the sum of table[n] over the counts n of its cells,
+with n log n as an integer in table[n]. Sums of integers do not depend on the order of the cells.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import int64, types, uint64
+from numba.extending import intrinsic
+
+from infused._kernels.compiled import compiled, filled, given
+from infused._typing import Array, Ints
+
+#: Rows of the scratch space; from the last on, one for each code of the selected feature.
+MET, REST, SUM, TOTAL = range(4)
+
+
+def _popcount(typing_context: Any, word: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), generate
+
+
+#: The number of bits of a word that are set: one instruction, and the compiler can do several words at once.
+popcount: Any = intrinsic(_popcount)
+
+
+@compiled(
+    given(uint64, 2),
+    given(int64, 1),
+    given(int64, 1),
+    given(int64, 2),
+    given(uint64, 2),
+    given(int64, 1),
+    filled(int64, 2),
+    filled(int64, 1),
+    filled(int64, 1),
+)
+def plane_sums(
+    planes: Array,
+    starts: Ints,
+    words: Ints,
+    margins: Array,
+    selected: Array,
+    table: Ints,
+    scratch: Ints,
+    joint: Ints,
+    pair: Ints,
+) -> None:
+    """Sums over the cells of (selected feature, feature j, class), and of (selected feature, feature j).
+
+    joint[j] = sum_abc table[n_abc] and pair[j] = sum_ab table[n_ab], for the features whose planes lie
+    between consecutive ``starts``. ``selected`` holds the planes of the selected feature, one to a row. Its
+    first code is not counted: it has what the others leave. Planes are counted side by side, as many as a row
+    of the scratch space holds.
+    """
+    stop = 0
+    while stop < len(joint):
+        start = stop
+        left = starts[start]
+        while stop < len(joint) and starts[stop + 1] - left <= scratch.shape[1]:
+            stop += 1
+        n = starts[stop] - left
+        for row in range(SUM, TOTAL + selected.shape[0]):
+            for i in range(n):
+                scratch[row, i] = 0
+        for c in range(len(words) - 1):
+            for i in range(n):
+                scratch[REST, i] = margins[c, left + i]
+            for a in range(1, selected.shape[0]):
+                for i in range(n):
+                    scratch[MET, i] = 0
+                for w in range(words[c], words[c + 1]):
+                    line, word = planes[w, left : left + n], selected[a, w]  # a slice has no negative indices
+                    for i in range(n):
+                        scratch[MET, i] += int64(popcount(line[i] & word))
+                for i in range(n):
+                    scratch[SUM, i] += table[scratch[MET, i]]
+                    scratch[TOTAL + a, i] += scratch[MET, i]
+                    scratch[REST, i] -= scratch[MET, i]
+            for i in range(n):
+                scratch[SUM, i] += table[scratch[REST, i]]
+                scratch[TOTAL, i] += scratch[REST, i]
+        for j in range(start, stop):
+            joint[j], pair[j] = 0, 0
+            for i in range(starts[j] - left, starts[j + 1] - left):
+                joint[j] += scratch[SUM, i]
+                for a in range(selected.shape[0]):
+                    pair[j] += table[scratch[TOTAL + a, i]]
