@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
-import scipy.sparse as sp
 
+from infused._design import dense
 from infused._runtime.memory import memory_budget
 from infused._runtime.threads import workers
 from infused._typing import Floats, Ints
@@ -16,7 +16,7 @@ from infused.graphs.distributions import feature_distributions
 from infused.information.discrete import discretize
 from infused.information.mutual import MutualInformation
 from infused.information.structural import StructuralInformation
-from infused.selectors.inputs import constant_columns, dense_design
+from infused.selectors.inputs import design_matrix
 
 __all__ = ["LIKENESS", "Likeness"]
 
@@ -26,23 +26,8 @@ Likeness: TypeAlias = Callable[[Ints, Ints], Floats]
 
 def correlation(X: Any, n_bins: int, n_jobs: int | None) -> Likeness:
     """|r|, the absolute Pearson correlation; 0 beside a constant feature."""
-    if not sp.issparse(X):
-        F = dense_design(X, True, memory_budget())
-        return lambda rows, columns: np.abs(F[:, rows].T @ F[:, columns])
-    # Centring is left to the products, so that what is sparse stays so.
-    X = X.tocsc().astype(np.float64)
-    largest = np.maximum(abs(X).max(axis=0).toarray().ravel(), np.finfo(float).tiny)
-    X = X @ sp.diags_array(1.0 / largest)
-    mean = np.asarray(X.mean(axis=0)).ravel()
-    variance = np.asarray(X.multiply(X).mean(axis=0)).ravel() - mean**2
-    varies = ~constant_columns(X)
-    scale = np.where(varies, 1.0 / np.sqrt(np.where(varies, variance, 1.0)), 0.0)
-
-    def similar(rows: Ints, columns: Ints) -> Floats:
-        products = (X[:, rows].T @ X[:, columns]).toarray() / X.shape[0] - np.outer(mean[rows], mean[columns])
-        return np.asarray(np.abs(products * np.outer(scale[rows], scale[columns])))
-
-    return similar
+    F = design_matrix(X, True, memory_budget())
+    return lambda rows, columns: np.abs(F[:, columns].T @ dense(F[:, rows])).T
 
 
 def shared_information(X: Any, n_bins: int, n_jobs: int | None) -> Likeness:
