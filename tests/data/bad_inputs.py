@@ -340,7 +340,10 @@ CASES = {
     "no columns": (npz(X=np.zeros((4, 0)), y=Y4), ["t.npz", "no feature columns"]),
     # other formats
     "broken svmlight": (text("1 1:2\n0 a:b\n", "t.svm", target=None), ["t.svm", "svmlight"]),
-    "huge svmlight index": (text("1 1:2\n0 999999999:1\n", "t.svm", target=None), ["t.svm", "999,999,999"]),
+    "huge svmlight index": (
+        text("1 1:2\n0 999999999:1\n", "t.svm", target=None),
+        ["t.svm", "1,000,000,000 columns", "memory budget"],
+    ),
     "arff without data": (text("@relation r\n@attribute a numeric\n", "t.arff"), ["t.arff", "@data"]),
     "arff without attributes": (text("@relation r\n@data\n1\n", "t.arff"), ["t.arff", "@attribute"]),
     "arff without rows": (text(ARFF, "t.arff"), ["t.arff", "no rows"]),

@@ -20,6 +20,7 @@ from infused.cli.methods import METHODS_EXAMPLES, methods
 from infused.cli.options import examples, paragraphs
 from infused.cli.rerun import RERUN_EXAMPLES, rerun
 from infused.cli.select import SELECT_EXAMPLES, select
+from infused.exceptions import InputError
 
 __all__ = ["app", "benchmarks", "run"]
 
@@ -74,12 +75,22 @@ for command, shown in (
 app.add_typer(benchmarks, name="benchmark")
 
 
+def _check_text(arguments: list[str]) -> None:
+    """Refuse what no file of results could hold: bytes of a file name that are no text."""
+    for argument in arguments:
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            raise InputError(f"{argument!r} is no valid text: rename the file") from None
+
+
 def run(arguments: list[str]) -> int:
     """Run one command and say what went wrong; the exit code."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # where a character cannot be shown, another is
             stream.reconfigure(errors="replace")
     try:
+        _check_text(arguments)
         code = app(args=arguments, prog_name="infused", standalone_mode=False)
     except Exception as error:
         return tell(error, arguments)

@@ -79,7 +79,7 @@ Json: TypeAlias = Annotated[bool, _result("--json", help="Print JSON, and nothin
 Quiet: TypeAlias = Annotated[bool, _result("--quiet", "-q", help="Print warnings and errors only.")]
 Force: TypeAlias = Annotated[bool, _result("--force", help="Replace earlier results.")]
 Seed: TypeAlias = Annotated[
-    int, typer.Option("--seed", min=0, metavar="N", help="For what is drawn at random.")
+    int, typer.Option("--seed", min=0, max=2**32 - 1, metavar="N", help="For what is drawn at random.")
 ]
 Jobs: TypeAlias = Annotated[
     int,

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from infused._runtime.messages import SHOWN, count, listed, suggestion
+from infused._runtime.messages import SHOWN, count, listed, quoted, suggestion
 from infused._typing import Data, Floats
 from infused.data.errors import DataError
 from infused.exceptions import Setting
 
 __all__ = [
     "Problems",
+    "check_text",
     "check_unique",
     "find_column",
     "find_columns",
@@ -73,6 +74,15 @@ def no_columns(features: Sequence[str], where: str) -> DataError:
     """The error for features that the data lack."""
     have = "has" if len(features) == 1 else "have"
     return DataError(f"{count(len(features), 'feature')} {have} no column in {where}: {listed(features)}")
+
+
+def check_text(texts: Iterable[str], *where: str | Setting) -> None:
+    """Raise on a text that no file can hold: half of a pair of surrogates."""
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError as error:
+        found = quoted(error.object[error.start : error.start + 8])
+        raise DataError(*where, f" holds what is no valid text ({found}): rename it") from None
 
 
 def check_unique(names: Sequence[str], *where: str | Setting) -> None:

@@ -6,7 +6,7 @@ import codecs
 import csv
 import gzip
 import io
-import re
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice, pairwise
@@ -15,19 +15,18 @@ from typing import TextIO, cast
 
 from infused._runtime.messages import listed, quoted, reason
 from infused.data.errors import DataError
+from infused.data.sizes import check_table
 from infused.data.treatment import Treatment
+from infused.data.written import is_number
 from infused.exceptions import InputError, Setting
 
-__all__ = ["NUMBER", "Dialect", "codec", "find_dialect", "not_decodable", "ragged_line"]
+__all__ = ["Dialect", "codec", "find_dialect", "not_decodable", "ragged_line"]
 
 SEPARATORS = (",", ";", "\t", "|", " ")
 SPELLED = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
 SAMPLE_ROWS = 20
 SAMPLE_CHARACTERS = 1 << 20
-LONGEST_HEADER = 1 << 28
-
-NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
-COMMA_NUMBER = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
+LONGEST_HEADER = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ def codec(encoding: str | None) -> str:
     try:
         "".encode(encoding or "utf-8")  # finds out also what is a codec, but not of text
         name = codecs.lookup(encoding or "utf-8").name
-    except LookupError:
+    except (LookupError, ValueError):  # a name with a NUL is no name
         raise InputError(Setting("encoding", encoding), " is not known; utf-8 and latin-1 are") from None
     return "utf-8-sig" if name == "utf-8" else name
 
@@ -76,6 +75,7 @@ def find_dialect(path: Path, treatment: Treatment, separator: str | None) -> Dia
         raise DataError(f"{quoted(path)} is empty: it has blank lines only")
     if treatment.separator is not None:
         separator = _spelled(treatment.separator)
+    _check_width(path, sample, (separator,) if separator else SEPARATORS)
     separator = separator or _most_likely_separator(sample)
     rows = _rows(sample, separator)
     if not rows:
@@ -112,7 +112,18 @@ def _sample(path: Path, encoding: str | None) -> str:
                 return text
             text += more
         rest = stream.read(1)
+    if rest and "\n" not in text and "\r" not in text:
+        raise DataError(
+            f"the first line of {quoted(path)} has more than {len(text):,} characters: is it text?"
+        )
     return text[: text.rindex("\n") + 1] if rest and "\n" in text else text
+
+
+def _check_width(path: Path, sample: str, separators: Sequence[str]) -> None:
+    """Refuse more columns than fit in the memory budget, before the first line is cut into them."""
+    end = sample.find("\n")
+    widest = max(sample.count(one, 0, end if end >= 0 else len(sample)) for one in separators)
+    check_table(0, widest + 1, quoted(path))
 
 
 def _rows(sample: str, separator: str) -> list[list[str]]:
@@ -139,9 +150,9 @@ def _most_likely_separator(sample: str) -> str:
 
 def _spelled(separator: str) -> str:
     separator = SPELLED.get(separator.lower(), separator)
-    if len(separator) != 1 or separator in "\r\n\"'":
+    if len(separator) != 1 or not separator.isascii() or separator in "\r\n\"'\0":
         raise InputError(
-            Setting("separator", separator), f" must be one character, or one of {listed(SPELLED)}"
+            Setting("separator", separator), f" must be one character of ASCII, or one of {listed(SPELLED)}"
         )
     return separator
 
@@ -151,13 +162,18 @@ def _decimal(rows: list[list[str]], separator: str) -> str:
     if separator == ",":
         return "."
     cells = [cell for row in rows for cell in row]
-    points = any("." in cell and NUMBER.fullmatch(cell) for cell in cells)
-    return "," if not points and any(COMMA_NUMBER.fullmatch(cell) for cell in cells) else "."
+    points = any("." in cell and is_number(cell) for cell in cells)
+    commas = not points and any("," in cell and "." not in cell and _with_comma(cell) for cell in cells)
+    return "," if commas else "."
+
+
+def _with_comma(cell: str) -> bool:
+    return cell.count(",") == 1 and not cell.rstrip().endswith(",") and is_number(cell.replace(",", "."))
 
 
 def _check_header(path: Path, header: list[str]) -> None:
     """Raise when the names are numbers that could be a row of data."""
-    numbers = [float(cell) for cell in header if NUMBER.fullmatch(cell)]
+    numbers = [float(cell) for cell in header if is_number(cell)]
     if 2 * len(numbers) >= len(header) and not _could_be_names(numbers):
         raise DataError(
             f"the first line of {quoted(path)} looks like data, not like names ({listed(header[:3])}): use ",

@@ -22,6 +22,7 @@ from infused._runtime.messages import listed, quoted, reason
 from infused.data.errors import DataError
 from infused.data.raw import Part, Raw
 from infused.data.readers import format_of, has_reader, is_packed
+from infused.data.sizes import most_unpacked
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError
 
@@ -80,7 +81,7 @@ def read_packed(path: Path, treatment: Treatment, part: Part) -> Raw:
     """What the reader of the inner file makes of it."""
     with _temporary(inner_name(path), quoted(path)) as file, _opened(path) as stream:
         try:
-            _copy(stream, file, LARGEST_UNPACKED, quoted(path))
+            _copy(stream, file, most_unpacked(LARGEST_UNPACKED), quoted(path))
         except FAILURES as error:
             raise DataError(f"{quoted(path)} cannot be unpacked to its end: {reason(error)}") from error
         return _read(file, treatment, part)
@@ -106,7 +107,7 @@ def read_address(address: str, treatment: Treatment, part: Part) -> Raw:
 def read_standard_input(treatment: Treatment, part: Part) -> Raw:
     """What is piped into the program."""
     with _temporary("stdin", "standard input") as file:
-        _copy(sys.stdin.buffer, file, LARGEST_UNPACKED, "standard input")
+        _copy(sys.stdin.buffer, file, most_unpacked(LARGEST_UNPACKED), "standard input")
         if file.stat().st_size == 0:
             raise DataError("standard input is empty: pipe a table into the program")
         return _read(file, treatment, part)

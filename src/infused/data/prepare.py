@@ -11,6 +11,7 @@ from infused._typing import Array, Data, Floats
 from infused.coding import Levels, Origin, VariableCoding
 from infused.data.columns import (
     Problems,
+    check_text,
     check_unique,
     find_columns,
     leave_out,
@@ -67,6 +68,7 @@ def column_names(raw: Raw, where: str) -> tuple[str, ...]:
             raise DataError(
                 f"{where} has {count(len(names), 'feature name')} for {count(n_columns, 'column')} of X"
             )
+    check_text(names, where)
     check_unique(names, where)
     return names
 

@@ -12,6 +12,7 @@ from infused._runtime.sparse import sound
 from infused._runtime.targets import EXACT
 from infused._typing import Array, Data
 from infused.data.errors import DataError
+from infused.data.sizes import FEATURE_BYTES, check_table
 
 __all__ = [
     "EXACT",
@@ -80,6 +81,8 @@ Raw: TypeAlias = RawTable | RawMatrix
 
 def in_numbers(raw: Raw, where: str) -> Raw:
     """The same, a matrix as float64 (CSR where it came sparse), which may share memory with the given."""
+    if isinstance(raw, RawTable) and raw.columns.num_columns == 0:
+        raise DataError(f"{where} has no columns")
     return raw if isinstance(raw, RawTable) else replace(raw, X=_as_numbers(raw.X, where))
 
 
@@ -110,7 +113,9 @@ def _as_numbers(X: Any, where: str) -> Data:
             f"X of {where} has whole numbers beyond 2^53, which would be rounded: store it as float64"
         )
     if not sparse.issparse(X):
+        check_table(X.shape[0] if X.dtype != np.float64 else 0, X.shape[1], f"X of {where}", FEATURE_BYTES)
         return np.asarray(X, dtype=np.float64)
+    check_table(0, X.shape[1], f"X of {where}", FEATURE_BYTES)
     result = sparse.csr_array(X, dtype=np.float64)
     if not result.data.all():
         result = result.copy()  # the user's matrix stays as it is

@@ -14,6 +14,7 @@ import numpy as np
 from infused._runtime.extras import extra
 from infused._runtime.messages import quoted, reason, suggestion
 from infused._typing import Array
+from infused.data.columns import check_text
 from infused.data.errors import DataError
 from infused.data.named import available_datasets, find_named, read_named
 from infused.data.packed import (
@@ -110,6 +111,7 @@ def _address(address: str) -> Source:
 
 
 def _check_file(path: Path) -> None:
+    check_text([str(path)], "the name of the file")
     if path.is_dir():
         raise DataError(f"{quoted(path)} is a folder; give a file in it")
     try:

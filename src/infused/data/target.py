@@ -11,6 +11,7 @@ import numpy as np
 from infused._runtime.messages import count, listed, quoted
 from infused._runtime.targets import FEW_VALUES, are_classes
 from infused._typing import Array, TargetKind
+from infused.data.columns import check_text
 from infused.data.errors import DataError
 from infused.data.raw import as_array, column_kind, plain
 from infused.data.written import as_gaps, numbers_in, plain_texts
@@ -92,6 +93,7 @@ def target_from_array(values: Any, name: str) -> Array:
     if y.dtype.kind == "S":
         y = _decoded(y, name)
     if y.dtype.kind == "U":
+        check_text(y.ravel().tolist(), f"the target {quoted(name)}")
         return np.char.strip(y)
     if y.dtype.kind not in "biuf":
         what = "complex numbers" if y.dtype.kind == "c" else f"values of type {y.dtype}"
@@ -125,10 +127,12 @@ def settle_target(y: Array, name: str, task: str | None) -> tuple[Array, TargetK
 
 
 def _labels(y: Array, whole: bool) -> Array:
-    """Classes as text or int64; fractions are told apart by how they are written."""
+    """Classes as text or int64; fractions and numbers beyond int64 are told apart by how they are written."""
     if y.dtype.kind == "U":
         return y
-    return y.astype(np.int64) if whole else np.array([repr(float(value)) for value in y])
+    if whole and (y >= -(2.0**63)).all() and (y < 2.0**63).all():
+        return y.astype(np.int64)
+    return np.array([str(value) if y.dtype.kind in "iu" else repr(float(value)) for value in y.tolist()])
 
 
 def _decoded(y: Array, name: str) -> Array:
@@ -142,6 +146,8 @@ def _unwrapped(y: Array, name: str) -> Array:
     """Numbers or texts from an array of objects."""
     values = y.ravel().tolist()
     numeric = all(isinstance(value, Real) for value in values)
+    if numeric and any(isinstance(value, int) and not -(2**63) <= value < 2**64 for value in values):
+        return np.array([str(value) for value in values]).reshape(y.shape)
     return np.array(values if numeric else [_text(value, name) for value in values]).reshape(y.shape)
 
 

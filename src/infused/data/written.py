@@ -18,6 +18,7 @@ __all__ = [
     "as_gaps",
     "date_format",
     "date_part",
+    "is_number",
     "number",
     "numbers_in",
     "plain_texts",
@@ -41,12 +42,17 @@ MONEY = re.compile(
 SPACES = "  \u2009\u202f'\u2019"
 SHAPES = {
     sign: re.compile(
-        rf"[+-]?(?:\d{{1,3}}(?:[{SPACES}{re.escape(other)}]\d{{3}})+|\d+)?(?:{re.escape(sign)}\d*)?(?:[eE][+-]?\d+)?"
+        rf"[+-]?(?:\d{{1,3}}(?:[{SPACES}{re.escape(other)}]\d{{3}})+|\d+)?(?:{re.escape(sign)}\d*)?(?:[eE][+-]?\d+)?",
+        re.ASCII,
     )
     for sign, other in ((".", ","), (",", "."))
 }
-LEADING_ZERO = re.compile(r"0\d+")
+LEADING_ZERO = re.compile(r"0[0-9]+")
+#: As programs write numbers. One way alone to match each text: a regular expression with two tries both.
+PLAIN = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+LONGEST_NUMBER = 1000  # characters; no number that anybody means has more
 
+DIGITS = "0123456789"
 MOSTLY = 0.8  # of the cells: such a column was meant to hold numbers
 FEW_LEVELS = 10  # 0, 1, 2 and 3+ are levels, although most are numbers
 
@@ -88,14 +94,24 @@ def number(text: str, decimal: str = ".") -> float | None:
     >>> number("$24,000"), number("1.234,56", ","), number("15.3%"), number("(12)"), number("4o")
     (24000.0, 1234.56, 15.3, -12.0, None)
     """
+    if len(text) > LONGEST_NUMBER:
+        return None
     bare = MONEY.sub("", text).strip().removesuffix("%").strip().replace("\u2212", "-")
     if bare.startswith("(") and bare.endswith(")"):
         bare = f"-{bare[1:-1].strip()}"
     bare = re.sub(r"^([+-])\s+", r"\1", bare)
-    if not SHAPES[decimal].fullmatch(bare) or not any(letter.isdigit() for letter in bare):
+    if not SHAPES[decimal].fullmatch(bare) or not any(letter in DIGITS for letter in bare):
         return None
-    digits = "".join(letter for letter in bare if letter in "+-eE0123456789" or letter == decimal)
-    return float(digits.replace(",", "."))
+    digits = "".join(letter for letter in bare if letter in "+-eE" + DIGITS or letter == decimal)
+    try:
+        return float(digits.replace(",", "."))
+    except ValueError:  # an exponent of nothing
+        return None
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number as programs write it, spaces around it aside."""
+    return len(text) <= LONGEST_NUMBER and PLAIN.fullmatch(text.strip()) is not None
 
 
 def recorded_number(text: str, decimal: str) -> float | None:

@@ -13,6 +13,8 @@ __all__ = ["decode", "encode"]
 Record = TypeVar("Record")
 SCALARS = {int: "a whole number", float: "a finite number", str: "text", bool: "true or false"}
 
+LARGEST = 2**63  # no count is beyond
+
 _fields = cache(get_type_hints)
 
 
@@ -52,6 +54,8 @@ def _decode(kind: Any, value: Any, where: str) -> Any:
 
 
 def _scalar(kind: Any, value: Any, where: str) -> Any:
+    if type(value) is int:
+        _require(abs(value) < LARGEST, where, "a number in the range of computers")
     if kind is float and type(value) is int:
         return float(value)
     _require(type(value) is kind and (kind is not float or isfinite(value)), where, SCALARS[kind])

@@ -232,13 +232,13 @@ class SelectionRecord:
         """Read what :meth:`to_json` wrote; a RecordError says in one line what is wrong with other text."""
         try:
             content = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise RecordError(f"This is not JSON ({error}): pass a selection.json.") from None
         schema = content.pop("schema", None) if isinstance(content, dict) else None
         version = _version(schema)
         try:
             return decode(cls, _from_version_1(content) if version == 1 else content)
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
+        except (KeyError, TypeError, AttributeError, ValueError, OverflowError, RecursionError) as error:
             raise RecordError(f"This selection.json is damaged: {error}.") from None
 
 

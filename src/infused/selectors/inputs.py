@@ -11,9 +11,10 @@ from sklearn.utils import check_array
 
 from infused._design import Design, SparseDesign, column_squares, dense
 from infused._runtime.memory import require
+from infused._runtime.messages import reason
 from infused._runtime.targets import told_kind
 from infused._typing import Array, Data, Floats, Ints, TargetKind
-from infused.exceptions import InputError
+from infused.exceptions import InputError, Setting
 from infused.graphs.validation import class_codes, kind_of_target
 from infused.selectors.extremes import refuse_extreme, tame
 from infused.selectors.groups import Groups
@@ -248,10 +249,17 @@ def is_real(y: Any, target: str) -> bool:
     return resolve_coding(y, "onehot" if target == "classes" else target) == "real"
 
 
+def _numbers(y: Array) -> Floats:
+    try:
+        return np.asarray(check_array(y, ensure_2d=False, dtype=np.float64, input_name="y"))
+    except ValueError as error:
+        raise InputError(Setting("target", "real"), f" needs numbers in y: {reason(error)}") from error
+
+
 def target_matrix(y: Array, coding: Coding, standardize: bool, weights: Weights | None = None) -> Floats:
     """Y, samples x targets; standardised, its columns have mean zero and length one. Weights as for X."""
     if coding == "real":
-        Y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y").reshape(len(y), -1)
+        Y = _numbers(y).reshape(len(y), -1)
     else:
         codes, counts = class_codes(y)
         if coding == "label":

@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 FEWEST_OF_A_CODE = 5  # samples, on average
-SEED = [Interval(Integral, 0, None, closed="left"), None]
+SEED = [Interval(Integral, 0, 2**32 - 1, closed="both"), None]  # as scikit-learn takes it
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ import numpy as np
 from infused._runtime.extras import extra
 from infused._runtime.files import check_writable, remove_leftovers, write_whole
 from infused.data import Dataset
+from infused.data.written import is_number
 from infused.exceptions import InputError, Setting
 from infused.record.distributions import dense_columns
 from infused.record.schema import SelectionRecord
@@ -29,7 +30,6 @@ FILES = ("selected.csv", "reduced.parquet", "report.html", "selection.json")
 
 FORMULA = re.compile(r"[=+\-@\t\r]")
 GUARDED = re.compile(r"'+[=+\-@\t\r]")
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def check_folder(folder: str | PathLike[str], force: bool) -> None:
@@ -137,7 +137,7 @@ def read_selected(path: str | PathLike[str]) -> list[str]:
 
 def guarded(name: str) -> str:
     """A name that no spreadsheet takes for a formula."""
-    formula = FORMULA.match(name) and not NUMBER.fullmatch(name)
+    formula = FORMULA.match(name) and not is_number(name)
     # A name that looks as if it had been guarded gets one more apostrophe, so that each reads back as itself.
     return f"'{name}" if formula or GUARDED.match(name) else name
 

@@ -14,12 +14,14 @@ from typing import Any
 
 from infused._runtime.extras import extra
 from infused._runtime.messages import listed, quoted, reason
-from infused.data.dialect import NUMBER, codec, not_decodable
+from infused.data.dialect import codec, not_decodable
 from infused.data.errors import DataError
 from infused.data.raw import Part, RawTable
 from infused.data.readers import reader
 from infused.data.readers.delimited import block_size
+from infused.data.sizes import check_table
 from infused.data.treatment import Treatment
+from infused.data.written import is_number
 
 __all__ = ["read_arff"]
 
@@ -106,6 +108,7 @@ def _parse(path: Path, attributes: list[Attribute], body: bytes, encoding: str |
         )
     if not body.strip():
         raise DataError(f"{quoted(path)} has a header and no rows")
+    check_table(body.count(b"\n") + 1, len(attributes), quoted(path))
     numbers = [str(j) for j in range(len(attributes))]
     types = {j: pa.float64() if a.numeric else pa.string() for j, a in zip(numbers, attributes, strict=True)}
     size = block_size(max(len(line) for line in body[: 1 << 22].splitlines()))
@@ -157,4 +160,4 @@ def _typed(column: Any, attribute: Attribute) -> Any:
         raise DataError(
             f"the attribute {quoted(attribute.name)} holds {listed(unknown)}, which it does not declare"
         )
-    return compute.cast(column, pa.float64()) if all(map(NUMBER.fullmatch, attribute.levels)) else column
+    return compute.cast(column, pa.float64()) if all(map(is_number, attribute.levels)) else column

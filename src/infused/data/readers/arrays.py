@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 from pathlib import Path
 from typing import Any
+from zipfile import is_zipfile
 
 import numpy as np
 
 from infused._runtime.messages import quoted, suggestion
+from infused._runtime.sparse import sound
 from infused.data.columns import numbered
 from infused.data.errors import DataError, parsing
 from infused.data.raw import Part, RawMatrix
 from infused.data.readers import reader
+from infused.data.sizes import FEATURE_BYTES, check_archive, check_table
 from infused.data.treatment import Treatment
 from infused.exceptions import Setting
 
@@ -23,7 +27,6 @@ Y_KEYS = ("Y", "gnd", "target", "targets", "labels", "label", "class", "classes"
 NAME_KEYS = ("feature_names", "featurenames", "var_names")
 
 SCIPY_SPARSE = {"data", "shape", "format"}
-MOST_FEATURES = 20_000_000  # every feature gets a name; an index beyond this is a slip
 
 
 @reader(".mat", title="MATLAB arrays", options=("x_key", "y_key"))
@@ -33,6 +36,8 @@ def read_mat(path: Path, treatment: Treatment, part: Part) -> RawMatrix:
 
     with parsing(path, "MATLAB .mat"):
         try:
+            for name, shape, _ in io.whosmat(path):
+                check_table(prod(shape), 1, f"{quoted(name)} of {quoted(path)}")
             content = io.loadmat(path)
         except NotImplementedError as error:
             raise DataError(
@@ -47,6 +52,8 @@ def read_mat(path: Path, treatment: Treatment, part: Part) -> RawMatrix:
 def read_npz(path: Path, treatment: Treatment, part: Part) -> RawMatrix:
     """X and y, or the arrays that the caller names. Pickled objects are refused: they can run any code."""
     with parsing(path, "NumPy .npz"), path.open("rb") as file:
+        if is_zipfile(path):
+            check_archive(path)
         archive = np.load(file, allow_pickle=False)
         if not hasattr(archive, "files"):
             raise DataError(
@@ -72,10 +79,7 @@ def read_svmlight(path: Path, treatment: Treatment, part: Part) -> RawMatrix:
 
     with parsing(path, "svmlight"):
         X, y = load_svmlight_file(str(path), zero_based=True)
-    if X.shape[1] > MOST_FEATURES:
-        raise DataError(
-            f"{quoted(path)} has the feature index {X.shape[1] - 1:,}; at most {MOST_FEATURES:,} are read"
-        )
+    check_table(0, X.shape[1], quoted(path), FEATURE_BYTES)
     first = 1 if X.shape[1] > 1 and X[:, [0]].nnz == 0 else 0
     return RawMatrix(X[:, first:], y, names=numbered(X.shape[1] - first, first))
 
@@ -103,7 +107,8 @@ def _pick(arrays: Mapping[str, Any], treatment: Treatment, part: Part, path: Pat
     if part in ("both", "target"):
         alone = part == "target" and treatment.y_key is None and len(arrays) == 1
         y_key = next(iter(arrays)) if alone else _key(arrays, "y_key", treatment.y_key, Y_KEYS, path)
-        y = arrays[y_key].toarray() if hasattr(arrays[y_key], "toarray") else arrays[y_key]
+        y = sound(arrays[y_key], f"{quoted(y_key)} of {quoted(path)}")
+        y = y.toarray() if hasattr(y, "toarray") else y
     return RawMatrix(X, y, y_key, names)
 
 

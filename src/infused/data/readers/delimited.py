@@ -8,10 +8,13 @@ from typing import Any
 
 from infused._runtime.extras import extra
 from infused._runtime.messages import quoted, reason
+from infused._runtime.targets import EXACT
+from infused.data.columns import find_column
 from infused.data.dialect import Dialect, find_dialect, not_decodable, ragged_line
 from infused.data.errors import DataError
 from infused.data.raw import Part, RawTable
 from infused.data.readers import reader
+from infused.data.sizes import check_stream, check_table
 from infused.data.treatment import Treatment
 from infused.data.written import MISSING
 from infused.exceptions import Setting
@@ -48,11 +51,43 @@ def _read(path: Path, treatment: Treatment, part: Part, separator: str | None) -
     extra("pyarrow")
     try:
         dialect = find_dialect(path, treatment, separator)
-        return _tidied(_parse(path, treatment, dialect, part == "texts"), dialect)
+        _check_size(path, dialect)
+        table = _parse(path, treatment, dialect, part == "texts")
+        return _tidied(_exact_target(path, treatment, dialect, table), dialect)
     except UnicodeError as error:
         raise not_decodable(path, treatment.encoding, error) from error
     except (EOFError, OSError, zlib.error) as error:
         raise DataError(f"{quoted(path)} cannot be read to its end: {reason(error)}") from error
+
+
+def _check_size(path: Path, dialect: Dialect) -> None:
+    """Refuse a table that would not fit in memory: as many rows as the longest of the first would make."""
+    size = check_stream(path) if path.suffix.lower() == ".gz" else path.stat().st_size
+    if size is not None:
+        check_table(size / max(dialect.longest_row, 1), len(dialect.names), quoted(path))
+
+
+def _exact_target(path: Path, treatment: Treatment, dialect: Dialect, table: Any) -> Any:
+    """The table, with the target as text where it holds whole numbers that float64 cannot tell apart."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    names = list(dialect.names)
+    if treatment.target is None or len(set(names)) < len(names):
+        return table
+    try:
+        place = find_column(names, treatment.target, "target")
+    except DataError:  # told by whoever looks for it
+        return table
+    column = table.column(place)
+    if not pa.types.is_floating(column.type) or not len(column):
+        return table
+    largest, whole = compute.max(compute.abs(column)).as_py(), compute.equal(column, compute.floor(column))
+    if largest is None or not EXACT <= largest < float("inf") or not compute.all(whole).as_py():
+        return table
+    texts = _parse(path, treatment, dialect, True).column(place)
+    digits = compute.match_substring_regex(texts, r"^\s*[+-]?[0-9]+\s*$")
+    return table.set_column(place, names[place], texts) if compute.all(digits).as_py() else table
 
 
 def _parse(path: Path, treatment: Treatment, dialect: Dialect, texts: bool) -> Any:

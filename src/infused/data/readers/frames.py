@@ -13,6 +13,7 @@ from infused.data.columns import check_unique, find_column
 from infused.data.errors import DataError, parsing
 from infused.data.raw import Part, RawMatrix, RawTable
 from infused.data.readers import reader
+from infused.data.sizes import check_table
 from infused.data.target import target_from_column
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError, Setting
@@ -29,6 +30,7 @@ def read_parquet(path: Path, treatment: Treatment, part: Part) -> RawTable:
     from pyarrow import parquet
 
     with parsing(path, "Parquet"), parquet.ParquetFile(path) as file:
+        check_table(file.metadata.num_rows, file.metadata.num_columns, quoted(path))
         return _validated(file.read())
 
 

@@ -15,10 +15,13 @@ from infused.data.errors import DataError, parsing
 from infused.data.raw import Part, RawTable
 from infused.data.readers import reader
 from infused.data.readers.delimited import read_comma
+from infused.data.sizes import check_archive, check_table
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError
 
 __all__ = ["read_sheet"]
+
+SHARE = 0.1  # a byte of a sheet takes this many times itself, inverted, as an object of Python
 
 
 @reader(".xlsx", ".xlsm", title="Excel sheet (the first)", options=("target", "header"))
@@ -26,8 +29,9 @@ def read_sheet(path: Path, treatment: Treatment, part: Part) -> RawTable:
     """The values of the first sheet; formulas by what they gave when the file was saved."""
     openpyxl = extra("openpyxl")
     with parsing(path, "an Excel file"):
+        check_archive(path, SHARE)
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        rows = [[_text(value) for value in row] for row in book.worksheets[0].iter_rows(values_only=True)]
+        rows = _rows(book.worksheets[0], path)
         names = [sheet.title for sheet in book.worksheets]
         book.close()
     rows = _without_margins(rows)
@@ -47,6 +51,17 @@ def read_sheet(path: Path, treatment: Treatment, part: Part) -> RawTable:
             raise type(error)(*told) from error
     others = f"{quoted(names[0])} was read, the first of {len(names)} sheets"
     return replace(table, notes=(*table.notes, *[others] * (len(names) > 1)))
+
+
+def _rows(sheet: Any, path: Path) -> list[list[str]]:
+    """The rows that hold anything; a cell far away makes empty ones without end."""
+    rows, cells = [], 0
+    for row in sheet.iter_rows(values_only=True):
+        cells += len(row)
+        check_table(cells, 1, quoted(path))
+        if any(value is not None for value in row):
+            rows.append([_text(value) for value in row])
+    return rows
 
 
 def _text(value: Any) -> str:
