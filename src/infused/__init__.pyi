@@ -4,6 +4,7 @@ from . import exceptions as exceptions
 from . import report as report
 from ._runtime.bar import progress as progress
 from ._runtime.cluster import cluster as cluster
+from .data.fetch import fetch_dataset as fetch_dataset
 from .graphs import FeatureGraph as FeatureGraph
 from .graphs import feature_distributions as feature_distributions
 from .graphs import target_distributions as target_distributions

@@ -11,7 +11,9 @@ import scipy.sparse as sp
 from sklearn import datasets
 
 from infused.data import DataError, available_datasets, dataset_info, load_data
-from infused.data.paper import PAPER, data_folder
+from infused.data.paper import PAPER
+from infused.data.public import MORE
+from infused.data.stored import data_folder
 
 BUNDLED = ("digits", "breast-cancer", "wine", "diabetes")
 
@@ -47,7 +49,7 @@ def test_digits_are_pictures():
 
 
 def test_names():
-    assert available_datasets() == (*BUNDLED, *PAPER)
+    assert available_datasets() == (*BUNDLED, *PAPER, *MORE)
     with pytest.raises(DataError, match="did you mean 'digits'"):
         dataset_info("digit")
 

@@ -132,6 +132,7 @@ def test_spreadsheets(tmp_path, plain, table):
         ("t.csv.xz", lzma.compress(b"a,b\n" * 999)[:60], "cannot be unpacked to its end"),
         ("t.csv.zst", b"not compressed at all", "cannot be unpacked to its end"),
     ],
+    ids=["several", "none", "no archive", "bz2", "xz", "zst"],  # an archive has the time of its making in it
 )
 def test_what_cannot_be_unpacked(tmp_path, name, content, words):
     (tmp_path / name).write_bytes(content)

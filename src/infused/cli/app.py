@@ -13,7 +13,7 @@ from infused.cli.apply import APPLY_EXAMPLES, apply
 from infused.cli.benchmark import BENCHMARK_EXAMPLES, COMPACT_EXAMPLES, benchmark, compact
 from infused.cli.benchmark_tables import FIGURES_EXAMPLES, TABLE_EXAMPLES, figures, table
 from infused.cli.compare import COMPARE_EXAMPLES, compare
-from infused.cli.datasets import DATASETS_EXAMPLES, datasets
+from infused.cli.datasets import DATASETS_EXAMPLES, FETCH_EXAMPLES, datasets, fetch
 from infused.cli.errors import STOPPED, tell
 from infused.cli.explain import EXPLAIN_EXAMPLES, explain
 from infused.cli.methods import METHODS_EXAMPLES, methods
@@ -22,7 +22,7 @@ from infused.cli.rerun import RERUN_EXAMPLES, rerun
 from infused.cli.select import SELECT_EXAMPLES, select
 from infused.exceptions import InputError
 
-__all__ = ["app", "benchmarks", "run"]
+__all__ = ["app", "benchmarks", "named_data", "run"]
 
 app = typer.Typer(
     name="infused",
@@ -36,6 +36,7 @@ app = typer.Typer(
     ),
 )
 benchmarks = typer.Typer()
+named_data = typer.Typer()
 
 
 @app.callback(invoke_without_command=True)
@@ -58,7 +59,6 @@ for command, shown in (
     (compare, COMPARE_EXAMPLES),
     (explain, EXPLAIN_EXAMPLES),
     (methods, METHODS_EXAMPLES),
-    (datasets, DATASETS_EXAMPLES),
     (rerun, RERUN_EXAMPLES),
     (apply, APPLY_EXAMPLES),
 ):
@@ -73,6 +73,11 @@ for command, shown in (
 ):
     benchmarks.command(help=paragraphs(command.__doc__), epilog=shown)(command)
 app.add_typer(benchmarks, name="benchmark")
+named_data.callback(invoke_without_command=True, help=paragraphs(datasets.__doc__), epilog=DATASETS_EXAMPLES)(
+    datasets
+)
+named_data.command(help=paragraphs(fetch.__doc__), epilog=FETCH_EXAMPLES)(fetch)
+app.add_typer(named_data, name="datasets")
 
 
 def _check_text(arguments: list[str]) -> None:

@@ -219,7 +219,7 @@ def _convergence(folder: Path, watch: Watch) -> list[Path]:
     import matplotlib.pyplot as plt
 
     from infused.data import load_data
-    from infused.data.paper import is_present
+    from infused.data.stored import is_present
     from infused.report import plot_convergence
     from infused.selectors import make_selector
 

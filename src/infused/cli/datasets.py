@@ -1,21 +1,29 @@
-"""``infused datasets``: what can be read by name."""
+"""``infused datasets``: what can be read by name, and ``fetch``, which downloads what is absent."""
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
 from rich.text import Text
 
+from infused.cli import options as o
 from infused.cli import terminal
-from infused.cli.options import examples
+from infused.cli.errors import BAD_INPUT
+from infused.cli.terminal import Watch
 
-__all__ = ["DATASETS_EXAMPLES", "datasets"]
+__all__ = ["DATASETS_EXAMPLES", "FETCH_EXAMPLES", "datasets", "fetch"]
 
-DATASETS_EXAMPLES = examples("infused datasets")
+DATASETS_EXAMPLES = o.examples("infused datasets")
+FETCH_EXAMPLES = o.examples("infused datasets fetch Lymphoma Isolet1", "infused datasets fetch")
 
 
-def datasets() -> None:
+def datasets(context: typer.Context) -> None:
     """List the data that go by a name, their sizes, and how to obtain those that are absent."""
+    if context.invoked_subcommand is not None:
+        return
     from infused.data import available_datasets, dataset_info, reader_formats
-    from infused.data.paper import data_folder
+    from infused.data.stored import data_folder
 
     known = [dataset_info(name) for name in available_datasets()]
     console = terminal.results()
@@ -34,8 +42,47 @@ def datasets() -> None:
         console.print(f"{files}: from {origin}", soft_wrap=True)
     if not all(data.present for data in known):
         console.print(
-            f"Put them into {data_folder()}, or name their folder in the environment variable INFUSED_DATA.",
+            f"infused datasets fetch downloads them. Or put them into {data_folder()}, or name their folder "
+            "in the environment variable INFUSED_DATA.",
             soft_wrap=True,
         )
     formats = ", ".join(reader_formats())
     console.print(Text(f"Files with these suffixes are read as well: {formats}", "dim"))
+
+
+def fetch(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME...]", help="Names that infused datasets lists; by default all of them."
+        ),
+    ] = None,
+    quiet: o.Quiet = False,
+) -> None:
+    """Download public data once, checked by their SHA-256; a transfer that was cut goes on where it was.
+
+    They are kept in the folder that the environment variable INFUSED_DATA names, or in the cache. Where the
+    sum of a file is not known, the first that has the stated size settles it. What cannot be had is told, the
+    others are fetched, and the exit code is 2.
+    """
+    from infused.data import DataError, available_datasets, dataset_info
+    from infused.data.fetch import fetch_file
+
+    failed = []
+    for name in names or [name for name in available_datasets() if not dataset_info(name).present]:
+        with Watch(quiet) as watch:
+
+            def arrived(done: int, total: int | None, name: str = name, watch: Watch = watch) -> None:
+                watch.report(done / total if total else 0.0, f"Fetching {name}")
+
+            try:
+                path = fetch_file(name, arrived)
+            except DataError as error:
+                failed.append(f"{name}: {error}")
+                continue
+        if not quiet:
+            terminal.results().print(f"{name}: {path}", soft_wrap=True)
+    for line in failed:
+        terminal.warn(terminal.stderr(), line)
+    if failed:
+        raise typer.Exit(BAD_INPUT)

@@ -1,4 +1,4 @@
-"""Data known by name: scikit-learn's bundled sets and the eight sets of the paper."""
+"""Data known by name: scikit-learn's bundled sets, the eight sets of the paper, and more of their kinds."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import numpy as np
 
 from infused._runtime.messages import quoted, suggestion
 from infused.data.errors import DataError
-from infused.data.paper import PAPER, is_present, read_paper
+from infused.data.public import SETS
 from infused.data.raw import RawMatrix
+from infused.data.stored import is_present, read_stored
 
 __all__ = ["DatasetInfo", "available_datasets", "dataset_info", "find_named", "read_named"]
 
@@ -72,12 +73,13 @@ def available_datasets() -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        The sets that come with scikit-learn, then those of the paper.
+        The sets that come with scikit-learn, then those of the paper, then more of their kinds.
 
     See Also
     --------
     dataset_info : What is known of one.
     load_data : Reads it.
+    infused.fetch_dataset : Downloads it where it is absent, and reads it.
 
     Examples
     --------
@@ -85,7 +87,7 @@ def available_datasets() -> tuple[str, ...]:
     >>> available_datasets()[:4]
     ('digits', 'breast-cancer', 'wine', 'diabetes')
     """
-    return (*BUNDLED, *PAPER)
+    return (*BUNDLED, *SETS)
 
 
 def dataset_info(name: str) -> DatasetInfo:
@@ -122,7 +124,7 @@ def dataset_info(name: str) -> DatasetInfo:
         raise DataError(f"no data are named {quoted(name)}{suggestion(name, available_datasets())}")
     if known in BUNDLED:
         return DatasetInfo(known, *BUNDLED[known], "scikit-learn", True)
-    entry = PAPER[known]
+    entry = SETS[known]
     size = (entry.title, entry.n_samples, entry.n_features, entry.n_classes)
     return DatasetInfo(known, *size, entry.collection, is_present(known))
 
@@ -134,7 +136,7 @@ def find_named(source: str) -> str | None:
 
 def read_named(name: str) -> RawMatrix:
     """The data of a name that `find_named` returned."""
-    return _read_bundled(name) if name in BUNDLED else read_paper(name)
+    return _read_bundled(name) if name in BUNDLED else read_stored(name)
 
 
 def _read_bundled(name: str) -> RawMatrix:
