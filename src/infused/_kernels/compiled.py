@@ -49,13 +49,13 @@ def compiled(*arguments: Any, returns: Any = types.void, **options: Any) -> Any:
     workers; and without any place at all, not.
     """
     if len(arguments) == 1 and isinstance(arguments[0], FunctionType):
-        return _kept(arguments[0], [], options)
-    return lambda function: _kept(function, [returns(*arguments)], options)
+        return _kept(arguments[0], None, options)
+    return lambda function: _kept(function, returns(*arguments), options)
 
 
-def _kept(function: Callable[..., Any], signature: list[Any], options: dict[str, Any]) -> Any:
+def _kept(function: Callable[..., Any], signature: Any, options: dict[str, Any]) -> Any:
     def kernel(cache: bool) -> Any:
-        return njit(*signature, cache=cache, nogil=True, error_model="numpy", **options)(function)
+        return njit(signature, cache=cache, nogil=True, error_model="numpy", **options)(function)
 
     try:
         return kernel(cache=True)
