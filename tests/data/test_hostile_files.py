@@ -17,10 +17,11 @@ import scipy.io
 import scipy.sparse as sp
 from pyarrow import parquet
 
+from infused._runtime.numbers import is_number
 from infused.data import DataError, load_data
 from infused.data.dialect import find_dialect
 from infused.data.treatment import Treatment
-from infused.data.written import is_number, number
+from infused.data.written import number
 from infused.exceptions import InputError, MemoryBudgetError
 
 

@@ -15,17 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from infused._runtime.spreadsheets import csv_text, frame_csv, guarded, unguarded
 from infused.exceptions import InputError
 from infused.record.schema import SelectionRecord
-from infused.workflow.outputs import (
-    FILES,
-    check_folder,
-    guarded,
-    read_selected,
-    selected_csv,
-    unguarded,
-    write_outputs,
-)
+from infused.workflow.outputs import FILES, check_folder, read_selected, selected_csv, write_outputs
 from tests.record.records import cells_record
 
 # One process that loads everything once and forks the writers, each of which is killed.
@@ -171,3 +164,59 @@ def check_whole(path, record):
         assert text == selected_csv(record)
     else:
         assert text.endswith("</p>")
+
+
+def test_cells_are_whole_in_every_country():
+    text = csv_text([["a;b", 'c"d', "=x", 1.5, None, "", "p\tq", "r,s"]])
+    assert text == '"a;b","c""d",\'=x,1.5,,"","p\tq","r,s"\n'
+    assert next(csv.reader([text])) == ["a;b", 'c"d', "'=x", "1.5", "", "", "p\tq", "r,s"]
+
+
+def test_frames_are_guarded_from_head_to_foot():
+    link = '=HYPERLINK("http://example.org";"x")'
+    frame = pd.DataFrame({link: [1.5, float("nan")], "level": ["@SUM(A1)", None]})
+    header, first, second = csv.reader(frame_csv(frame).splitlines())
+    assert header == [f"'{link}", "level"]
+    assert (first, second) == (["1.5", "'@SUM(A1)"], ["", ""])
+    numbers = frame_csv(frame[[link]])
+    assert numbers.startswith("\"'=HYPERLINK(") and numbers.splitlines()[1] == "1.5"
+
+
+TURNS = """
+import sys, time
+from infused._runtime.files import write_whole
+from infused.record.schema import SelectionRecord
+from infused.workflow import outputs
+from dataclasses import replace
+record = SelectionRecord.from_json(open(sys.argv[1], encoding="utf-8").read())
+record = replace(record, method_name=sys.argv[3])
+
+def slowly(path, content):
+    time.sleep(0.01)
+    write_whole(path, content)
+
+outputs.write_whole = slowly
+for _ in range(8):
+    outputs.write_outputs(sys.argv[2], record, force=True, page=sys.argv[3])
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks a folder")
+def test_two_runs_into_one_folder_take_turns(tmp_path, record):
+    source, folder = tmp_path / "record.json", tmp_path / "out"
+    source.write_text(record.to_json(), encoding="utf-8")
+    command = [sys.executable, "-c", TURNS, str(source), str(folder)]
+    runs = [subprocess.Popen([*command, name]) for name in ("first", "second")]
+    seen = 0
+    while any(run.poll() is None for run in runs) or not seen:
+        try:  # the record goes first and comes last: while it is there, all is of one run
+            before = (folder / "selection.json").read_text(encoding="utf-8")
+            page = (folder / "report.html").read_text()
+            after = (folder / "selection.json").read_text(encoding="utf-8")
+        except FileNotFoundError:
+            continue
+        if before == after:
+            seen += 1
+            assert SelectionRecord.from_json(before).method_name == page
+    assert [run.returncode for run in runs] == [0, 0]
+    assert sorted(path.name for path in folder.iterdir()) == ["report.html", "selected.csv", "selection.json"]

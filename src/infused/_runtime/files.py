@@ -13,7 +13,7 @@ from typing import BinaryIO
 from infused._runtime.extras import extra
 from infused.exceptions import InputError, Setting
 
-__all__ = ["alone", "check_place", "check_writable", "remove_leftovers", "write_whole"]
+__all__ = ["alone", "alone_in", "check_place", "check_writable", "remove_leftovers", "write_whole"]
 
 MARK = ".part"  # the end of a temporary name
 STALE_S = 3600.0  # no file takes this long to write
@@ -65,6 +65,27 @@ def remove_leftovers(paths: Iterable[Path]) -> None:
         with suppress(FileNotFoundError):
             if path.suffix == MARK and time() - path.stat().st_mtime > STALE_S:
                 path.unlink()
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Let one process at a time write to a folder; a system that can lock it leaves nothing in it."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        lock = folder / ".lock"
+        with alone(lock):
+            yield
+        with suppress(OSError):
+            lock.unlink()
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # some network drives know no locks; files are still whole and in order
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from infused._runtime.messages import check_choice
+from infused._runtime.spreadsheets import guarded
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -81,7 +82,7 @@ class Table:
     def to_csv(self) -> str:
         """The numbers, comma-separated; what is missing is empty."""
         # Whole numbers stay whole also where some are missing.
-        whole = self.data.convert_dtypes()
+        whole = self.data.convert_dtypes().map(lambda one: guarded(one) if isinstance(one, str) else one)
         return str(whole.to_csv(index=False, lineterminator="\n", float_format="%.6g"))
 
     def to_latex(self) -> str:

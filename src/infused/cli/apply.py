@@ -41,6 +41,7 @@ def apply(
     Columns are found by name, whatever their order; a target is not needed.
     """
     from infused._runtime.files import check_place, write_whole
+    from infused._runtime.spreadsheets import frame_csv
     from infused.workflow import Selection
 
     if output.suffix.lower() not in SUFFIXES:
@@ -50,7 +51,7 @@ def apply(
     with Watch(quiet=quiet) as watch:
         reduced = selection.apply(data, transformed=transformed, **treatment)
         if output.suffix.lower() == ".csv":
-            write_whole(output, reduced.to_csv(index=False, lineterminator="\n").encode())
+            write_whole(output, frame_csv(reduced).encode())
         else:
             write_whole(output, reduced.to_parquet(index=False))
         watch.notes(reduced.attrs["notes"])

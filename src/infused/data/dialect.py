@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TextIO, cast
 
 from infused._runtime.messages import listed, quoted, reason
+from infused._runtime.numbers import is_number
 from infused.data.errors import DataError
 from infused.data.sizes import check_table
 from infused.data.treatment import Treatment
-from infused.data.written import is_number
 from infused.exceptions import InputError, Setting
 
 __all__ = ["Dialect", "codec", "find_dialect", "not_decodable", "ragged_line"]

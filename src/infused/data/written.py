@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from infused._runtime.numbers import LONGEST_NUMBER
 from infused._typing import Array, Floats
 
 __all__ = [
@@ -18,7 +19,6 @@ __all__ = [
     "as_gaps",
     "date_format",
     "date_part",
-    "is_number",
     "number",
     "numbers_in",
     "plain_texts",
@@ -48,9 +48,6 @@ SHAPES = {
     for sign, other in ((".", ","), (",", "."))
 }
 LEADING_ZERO = re.compile(r"0[0-9]+")
-#: As programs write numbers. One way alone to match each text: a regular expression with two tries both.
-PLAIN = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-LONGEST_NUMBER = 1000  # characters; no number that anybody means has more
 
 DIGITS = "0123456789"
 MOSTLY = 0.8  # of the cells: such a column was meant to hold numbers
@@ -107,11 +104,6 @@ def number(text: str, decimal: str = ".") -> float | None:
         return float(digits.replace(",", "."))
     except ValueError:  # an exponent of nothing
         return None
-
-
-def is_number(text: str) -> bool:
-    """Whether a text is a number as programs write it, spaces around it aside."""
-    return len(text) <= LONGEST_NUMBER and PLAIN.fullmatch(text.strip()) is not None
 
 
 def recorded_number(text: str, decimal: str) -> float | None:

@@ -1,14 +1,14 @@
 """The files of a selection: whole or absent, and never those of two selections.
 
 ``selection.json`` goes first when earlier results are replaced, and is written last: a folder that has one is
-complete, whenever the program is killed.
+complete, whenever the program is killed. Two runs into one folder take turns, so that it holds the files of
+one of them.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import re
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from infused._runtime.extras import extra
-from infused._runtime.files import check_writable, remove_leftovers, write_whole
+from infused._runtime.files import alone_in, check_writable, remove_leftovers, write_whole
+from infused._runtime.spreadsheets import csv_text, unguarded
 from infused.data import Dataset
-from infused.data.written import is_number
 from infused.exceptions import InputError, Setting
 from infused.record.distributions import dense_columns
 from infused.record.schema import SelectionRecord
@@ -27,9 +27,6 @@ __all__ = ["FILES", "check_folder", "read_selected", "reduced_table", "selected_
 
 #: What a folder of results holds, in the order of writing.
 FILES = ("selected.csv", "reduced.parquet", "report.html", "selection.json")
-
-FORMULA = re.compile(r"[=+\-@\t\r]")
-GUARDED = re.compile(r"'+[=+\-@\t\r]")
 
 
 def check_folder(folder: str | PathLike[str], force: bool) -> None:
@@ -68,12 +65,14 @@ def write_outputs(
     if page is not None:
         contents["report.html"] = page.encode()
     folder.mkdir(parents=True, exist_ok=True)
-    remove_leftovers(path for name in FILES for path in folder.glob(f".{name}.*"))
-    for name in reversed(FILES):
-        (folder / name).unlink(missing_ok=True)
     names = [name for name in FILES if name in contents]
-    for name in names:
-        write_whole(folder / name, contents[name])
+    with alone_in(folder):
+        check_folder(folder, force)  # another run may have come first
+        remove_leftovers(path for name in FILES for path in folder.glob(f".{name}.*"))
+        for name in reversed(FILES):
+            (folder / name).unlink(missing_ok=True)
+        for name in names:
+            write_whole(folder / name, contents[name])
     return [folder / name for name in names]
 
 
@@ -116,32 +115,16 @@ def selected_csv(record: SelectionRecord) -> str:
     mark text; names that are numbers (``-1.5``) stay as they are. :func:`read_selected` takes the apostrophe
     away again, and selection.json holds all names unchanged.
     """
-    text = io.StringIO(newline="")
-    rows = csv.writer(text, lineterminator="\n")
     several = len(record.coefficient_names) > 1
     headings = [f"coefficient_{name}" if several else "coefficient" for name in record.coefficient_names]
-    rows.writerow(["rank", "feature", "score", "alone", "unique", *headings, "redundancy_group"])
+    rows: list[list[Any]] = [["rank", "feature", "score", "alone", "unique", *headings, "redundancy_group"]]
     for feature in record.selected:
         numbers = (feature.score, feature.alone, feature.unique, *(feature.coefficients or ()))
-        cells = ["" if number is None else repr(number) for number in numbers]
-        group = "" if feature.group is None else feature.group
-        rows.writerow([feature.rank, guarded(feature.name), *cells, group])
-    return text.getvalue()
+        rows.append([feature.rank, feature.name, *numbers, feature.group])
+    return csv_text(rows)
 
 
 def read_selected(path: str | PathLike[str]) -> list[str]:
     """The feature names of a selected.csv, best first, as they are in the data."""
     with Path(path).open(encoding="utf-8", newline="") as file:
         return [unguarded(row["feature"]) for row in csv.DictReader(file)]
-
-
-def guarded(name: str) -> str:
-    """A name that no spreadsheet takes for a formula."""
-    formula = FORMULA.match(name) and not is_number(name)
-    # A name that looks as if it had been guarded gets one more apostrophe, so that each reads back as itself.
-    return f"'{name}" if formula or GUARDED.match(name) else name
-
-
-def unguarded(cell: str) -> str:
-    """The name that was guarded."""
-    return cell[1:] if GUARDED.match(cell) else cell

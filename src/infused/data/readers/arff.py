@@ -14,6 +14,7 @@ from typing import Any
 
 from infused._runtime.extras import extra
 from infused._runtime.messages import listed, quoted, reason
+from infused._runtime.numbers import is_number
 from infused.data.dialect import codec, not_decodable
 from infused.data.errors import DataError
 from infused.data.raw import Part, RawTable
@@ -21,7 +22,6 @@ from infused.data.readers import reader
 from infused.data.readers.delimited import block_size
 from infused.data.sizes import check_table
 from infused.data.treatment import Treatment
-from infused.data.written import is_number
 
 __all__ = ["read_arff"]
 
