@@ -15,8 +15,8 @@ from typing import TextIO, cast
 
 from infused._runtime.messages import listed, quoted, reason
 from infused._runtime.numbers import is_number
+from infused._runtime.sizes import check_table
 from infused.data.errors import DataError
-from infused.data.sizes import check_table
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError, Setting
 

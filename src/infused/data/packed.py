@@ -19,10 +19,10 @@ from urllib.request import Request, urlopen
 from infused._runtime.extras import extra
 from infused._runtime.memory import format_bytes
 from infused._runtime.messages import listed, quoted, reason
+from infused._runtime.sizes import most_unpacked
 from infused.data.errors import DataError
 from infused.data.raw import Part, Raw
 from infused.data.readers import format_of, has_reader, is_packed
-from infused.data.sizes import most_unpacked
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError
 

@@ -8,11 +8,11 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from infused._runtime.messages import count, reason
+from infused._runtime.sizes import FEATURE_BYTES, check_table
 from infused._runtime.sparse import sound
 from infused._runtime.targets import EXACT
 from infused._typing import Array, Data
 from infused.data.errors import DataError
-from infused.data.sizes import FEATURE_BYTES, check_table
 
 __all__ = [
     "EXACT",

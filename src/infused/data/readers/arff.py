@@ -15,12 +15,12 @@ from typing import Any
 from infused._runtime.extras import extra
 from infused._runtime.messages import listed, quoted, reason
 from infused._runtime.numbers import is_number
+from infused._runtime.sizes import check_table
 from infused.data.dialect import codec, not_decodable
 from infused.data.errors import DataError
 from infused.data.raw import Part, RawTable
 from infused.data.readers import reader
 from infused.data.readers.delimited import block_size
-from infused.data.sizes import check_table
 from infused.data.treatment import Treatment
 
 __all__ = ["read_arff"]

@@ -11,12 +11,12 @@ from zipfile import is_zipfile
 import numpy as np
 
 from infused._runtime.messages import quoted, suggestion
+from infused._runtime.sizes import FEATURE_BYTES, check_archive, check_table
 from infused._runtime.sparse import sound
 from infused.data.columns import numbered
 from infused.data.errors import DataError, parsing
 from infused.data.raw import Part, RawMatrix
 from infused.data.readers import reader
-from infused.data.sizes import FEATURE_BYTES, check_archive, check_table
 from infused.data.treatment import Treatment
 from infused.exceptions import Setting
 

@@ -8,13 +8,13 @@ from typing import Any
 
 from infused._runtime.extras import extra
 from infused._runtime.messages import quoted, reason
+from infused._runtime.sizes import check_stream, check_table
 from infused._runtime.targets import EXACT
 from infused.data.columns import find_column
 from infused.data.dialect import Dialect, find_dialect, not_decodable, ragged_line
 from infused.data.errors import DataError
 from infused.data.raw import Part, RawTable
 from infused.data.readers import reader
-from infused.data.sizes import check_stream, check_table
 from infused.data.treatment import Treatment
 from infused.data.written import MISSING
 from infused.exceptions import Setting

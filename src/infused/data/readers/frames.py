@@ -8,12 +8,12 @@ from typing import Any
 
 from infused._runtime.extras import extra
 from infused._runtime.messages import listed, quoted, reason
+from infused._runtime.sizes import check_table
 from infused._typing import Array
 from infused.data.columns import check_unique, find_column
 from infused.data.errors import DataError, parsing
 from infused.data.raw import Part, RawMatrix, RawTable
 from infused.data.readers import reader
-from infused.data.sizes import check_table
 from infused.data.target import target_from_column
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError, Setting

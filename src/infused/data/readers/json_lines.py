@@ -7,10 +7,10 @@ from pathlib import Path
 
 from infused._runtime.extras import extra
 from infused._runtime.messages import quoted
+from infused._runtime.sizes import check_table
 from infused.data.errors import parsing
 from infused.data.raw import Part, RawTable
 from infused.data.readers import reader
-from infused.data.sizes import check_table
 from infused.data.treatment import Treatment
 
 __all__ = ["read_json_lines"]

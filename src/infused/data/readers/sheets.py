@@ -11,11 +11,11 @@ from typing import Any
 
 from infused._runtime.extras import extra
 from infused._runtime.messages import quoted
+from infused._runtime.sizes import check_archive, check_table
 from infused.data.errors import DataError, parsing
 from infused.data.raw import Part, RawTable
 from infused.data.readers import reader
 from infused.data.readers.delimited import read_comma
-from infused.data.sizes import check_archive, check_table
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError
 

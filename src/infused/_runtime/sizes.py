@@ -8,7 +8,7 @@ from pathlib import Path
 
 from infused._runtime.memory import format_bytes, memory_budget, require
 from infused._runtime.messages import quoted
-from infused.data.errors import DataError
+from infused.exceptions import InputError
 
 __all__ = ["FEATURE_BYTES", "check_archive", "check_stream", "check_table", "most_unpacked"]
 
@@ -47,5 +47,5 @@ def check_stream(path: Path) -> int | None:
         while chunk := stream.read(1 << 20):
             size += len(chunk)
             if size > limit:
-                raise DataError(f"{quoted(path)} holds more than {format_bytes(limit)}: give a smaller file")
+                raise InputError(f"{quoted(path)} holds more than {format_bytes(limit)}: give a smaller file")
     return size
