@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 LOWEST_PYTHON ?= 3.11
 NEWEST_PYTHON ?= 3.13
 
-.PHONY: demo test test-lowest test-newest lint check validate bench clean
+.PHONY: demo test test-lowest test-newest lint check dist validate bench clean
 
 demo: $(READY)  ## the main job, on scikit-learn's digits
 	$(BIN)/infused select digits -k 20 --report --force
@@ -33,6 +33,9 @@ lint: $(READY)  ## style, types, layers
 	$(BIN)/lint-imports
 
 check: lint test
+
+dist: $(READY)  ## sdist and wheel, each installed into an empty environment and tested from there
+	.ci/dist
 
 validate: $(READY)  ## slow: U against its definition on the paper's data (needs INFUSED_DATA)
 	$(BIN)/python -m benchmarks.validate

@@ -8,10 +8,13 @@ import pkgutil
 import re
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+import yaml
 
 import infused
 from tests.cli.conftest import write_data
@@ -67,7 +70,28 @@ def test_the_benchmark_page_shows_the_measured_tables():
 
 
 def test_the_version_is_the_same_everywhere():
-    stated = re.search(r'^version = "(.+)"', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
-    assert stated is not None
-    assert infused.__version__ == stated[1]
-    assert f"## [{infused.__version__}]" in (ROOT / "CHANGELOG.md").read_text()
+    """It is written in infused/__init__.py; what cannot read it there is held to it here."""
+    assert version("infused") == infused.__version__
+    assert f"## [{infused.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert (
+        yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["version"] == infused.__version__
+    )
+    assert recipe()["context"]["version"] == infused.__version__
+
+
+def recipe():
+    """The recipe for conda-forge."""
+    return yaml.safe_load((ROOT / "packaging" / "conda-forge" / "recipe.yaml").read_text(encoding="utf-8"))
+
+
+def test_the_recipe_asks_for_what_the_package_asks_for():
+    """conda has no extras: the recipe has all that infused[all] brings."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    inside = re.findall(r"infused\[(.*)\]", extras["all"][0])[0].split(",")
+    wanted = {*project["dependencies"], *(one for name in inside for one in extras[name])}
+    asked = {line.replace(" ", "") for line in recipe()["requirements"]["run"]}
+    conda = {"matplotlib": "matplotlib-base", "pooch": "pooch"}
+    named = {re.sub(r"^[\w-]+", lambda name: conda.get(name[0], name[0]), one) for one in wanted}
+    assert {one for one in asked if not one.startswith("python")} == named
+    assert recipe()["context"]["python_min"] == project["requires-python"].removeprefix(">=")

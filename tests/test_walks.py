@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from sklearn.datasets import load_wine
 
+import infused
+
 ROOT = Path(__file__).parent.parent
 SELECTOR = {
     f"selectors/{name}.py" for name in ("infused_lasso", "structural", "linear", "base")
@@ -50,5 +52,5 @@ def test_every_file_that_contributing_names_is_there():
     text = (ROOT / "CONTRIBUTING.md").read_text()
     rooms = "cli|workflow|data|record|bench|report|selectors|solvers|penalties|information|graphs"
     for name in re.findall(rf"`((?:{rooms})/[a-z_/]+)`", text):
-        path = ROOT / "src" / "infused" / name
+        path = Path(infused.__file__).parent / name
         assert path.is_dir() or path.with_suffix(".py").is_file(), name

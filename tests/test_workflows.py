@@ -33,14 +33,26 @@ def named(command):
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
 def test_what_a_workflow_names_exists(path):
-    lines = list(commands(yaml.safe_load(path.read_text(encoding="utf-8"))))
-    assert lines
-    for line in lines:
+    for line in commands(yaml.safe_load(path.read_text(encoding="utf-8"))):
         targets, files = named(line)
         assert targets or files, f"{line}: a workflow runs the Makefile's commands, or files of the project"
         assert set(targets) <= TARGETS, line
         for file in files:
             assert (ROOT / file).is_file(), line
+
+
+def test_every_slow_job_is_in_a_workflow():
+    """What a machine at home need not do before every change, others do after it."""
+    files = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in WORKFLOWS]
+    run = {target for workflow in files for line in commands(workflow) for target in named(line)[0]}
+    assert {"demo", "test", "test-lowest", "test-newest", "dist", "lint"} <= run
+
+
+def test_who_publishes_holds_no_secret():
+    text = (WORKFLOWS[0].parent / "release.yml").read_text(encoding="utf-8")
+    publish = yaml.safe_load(text)["jobs"]["publish"]
+    assert publish["permissions"] == {"id-token": "write"} and publish["environment"] == "pypi"
+    assert "secrets." not in text and "password" not in text
 
 
 def test_the_check_runs_targets_that_exist():
