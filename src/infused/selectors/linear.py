@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from infused._runtime.cluster import is_collection
 from infused._runtime.memory import memory_budget
 from infused._runtime.sklearn_compat import Interval, StrOptions, fit_context
 from infused._runtime.threads import blas_threads
@@ -85,8 +86,9 @@ class LinearSelector(BaseSelector):
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Training samples.
+        X : array, sparse matrix, data frame or Dask array of shape (n_samples, n_features)
+            Training samples. Of an array of Dask, inside :func:`infused.cluster`, the workers leave out what
+            the lasso needs least, until the rest fits here.
         y : array of shape (n_samples,) or (n_samples, n_targets)
             Class labels, real values, several columns of real values, or an indicator matrix of labels.
         sample_weight : array-like of shape (n_samples,) or None, default=None
@@ -99,6 +101,11 @@ class LinearSelector(BaseSelector):
         self : object
             The fitted selector.
         """
+        if is_collection(X):
+            from infused.selectors.screening import fit_on_cluster
+
+            fit_on_cluster(self, X, y, sample_weight=sample_weight)
+            return self
         X, y = with_targets(self, X, y)
         variables = self._variables(X)
         kept = variables.places(self.keep)
