@@ -85,9 +85,7 @@ class Chunks:
     def looks(self, R: Floats, how: Look, held: Ints, message: str) -> tuple[Floats, float, Ints, Floats]:
         """|x'R| of all features, their squared lengths summed, and the columns that the workers sent."""
         residual = self._cluster.put(R)
-        pull, squares = np.empty(self.shape[1]), 0.0
-        places: list[Ints] = []
-        columns: list[Floats] = []
+        found: dict[int, Seen] = {}
         stage = Stage(None, message, self.shape[1])
         tasks = (
             (block, residual, how, held[(held >= span.start) & (held < span.stop)] - span.start)
@@ -95,13 +93,16 @@ class Chunks:
         )
         with closing(self._cluster.finished(look, tasks)) as results:
             for n, seen in results:
-                span = self.spans[n]
-                pull[span] = seen.pull
-                squares += seen.squares
-                places.append(seen.places + span.start)
-                columns.append(seen.columns)
-                stage.advance(span.stop - span.start)
-        return pull, squares, np.concatenate(places), np.concatenate(columns, axis=1)
+                found[n] = seen
+                stage.advance(len(seen.pull))
+        every = [found[n] for n in range(len(self.spans))]  # in the order of the features, not of the workers
+        places = [seen.places + span.start for seen, span in zip(every, self.spans, strict=True)]
+        return (
+            np.concatenate([seen.pull for seen in every]),
+            sum(seen.squares for seen in every),
+            np.concatenate(places),
+            np.concatenate([seen.columns for seen in every], axis=1),
+        )
 
     def columns(self, features: Ints) -> Floats:
         """Some columns of X, as they are."""
@@ -221,10 +222,8 @@ def _check(selector: Any, X: Any, given: dict[str, Any]) -> None:
         value = getattr(selector, name, possible[0])
         if not (isinstance(value, str) and value in possible):
             raise InputError(Setting(name), f" must be {' or '.join(map(repr, possible))} on a cluster")
-    if hasattr(selector, "n_clusters"):
-        raise InputError(
-            f"{type(selector).__name__} makes clusters of all features, so it takes none on a cluster"
-        )
+    if hasattr(selector, "n_groups"):
+        raise InputError(f"{type(selector).__name__} makes groups of all features: give it X as an array")
     own = {"groups": selector.groups, "keep": selector.keep, **given}
     for name, value in own.items():
         if value is not None and not (isinstance(value, tuple | list) and len(value) == 0):
