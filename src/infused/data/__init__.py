@@ -3,6 +3,7 @@
 Importing this loads no library that reads files; each reader loads its own when it is used.
 """
 
+from infused.data.columnwise import Columns, open_columns
 from infused.data.dataset import Dataset, Features
 from infused.data.errors import DataError
 from infused.data.load import load, load_data, load_features
@@ -11,6 +12,7 @@ from infused.data.readers import reader_formats
 from infused.data.treatment import Treatment
 
 __all__ = [
+    "Columns",
     "DataError",
     "Dataset",
     "DatasetInfo",
@@ -21,5 +23,6 @@ __all__ = [
     "load",
     "load_data",
     "load_features",
+    "open_columns",
     "reader_formats",
 ]

@@ -1,0 +1,193 @@
+"""Data that stay where they are: columns of Parquet files or of Zarr arrays, as arrays of Dask."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from infused._runtime.extras import extra
+from infused._runtime.messages import listed, quoted, suggestion
+from infused._typing import Array, Floats
+from infused.data.errors import DataError
+from infused.exceptions import InputError, Setting
+
+__all__ = ["Columns", "open_columns"]
+
+CHUNK_BYTES = 2**26
+ALIGNED = 2048  # features: chunks of whole tiles of U are read once, others twice
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Features that are read when they are needed, and a target that is here.
+
+    Parameters
+    ----------
+    X : dask.array.Array of shape (n_samples, n_features)
+        The features, in chunks of whole columns.
+    names : list of str
+        What they are called.
+    y : ndarray of shape (n_samples,) or None, default=None
+        The target.
+
+    See Also
+    --------
+    open_columns : Makes one.
+    infused.cluster : Where they are for.
+
+    Examples
+    --------
+    >>> from infused.data import Columns
+    >>> Columns(None, ["a", "b"]).names
+    ['a', 'b']
+    """
+
+    X: Any
+    names: list[str]
+    y: Array | None = None
+
+
+def open_columns(
+    path: str | PathLike[str], target: str | None = None, *, chunk: int | None = None
+) -> Columns:
+    """Open a table to be read column by column, by the workers of a cluster.
+
+    Parameters
+    ----------
+    path : path
+        A Parquet file; a folder of Parquet files with the same columns, whose rows follow each other in the
+        order of their names; a Zarr array; or a Zarr group with the arrays ``X`` and, for the target, ``y``.
+        All workers must see it.
+    target : str, default=None
+        The column of Parquet files that is to be predicted; it is read at once.
+    chunk : int, default=None
+        Features of a chunk; by default about 64 MB, and whole tiles of U where that is possible. A Zarr array
+        has chunks of its own.
+
+    Returns
+    -------
+    Columns
+        X as an array of Dask, the names of its features, and y.
+
+    Raises
+    ------
+    InputError
+        Where there is no such table, or a column is not numeric.
+
+    See Also
+    --------
+    infused.cluster : Where to use it.
+    load_data : Reads a table into memory.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import pandas as pd
+    >>> from infused.data import open_columns
+    >>> with TemporaryDirectory() as folder:
+    ...     table = pd.DataFrame({"a": [1.0, 2.0], "b": [3, 4], "kind": ["x", "y"]})
+    ...     table.to_parquet(Path(folder) / "part-0.parquet")
+    ...     columns = open_columns(folder, target="kind")
+    ...     X = columns.X.compute()
+    >>> columns.names, X.tolist(), columns.y.tolist()
+    (['a', 'b'], [[1.0, 3.0], [2.0, 4.0]], ['x', 'y'])
+    """
+    place = Path(path)
+    if chunk is not None and chunk < 1:
+        raise InputError(Setting("chunk", chunk), ": give a whole number from 1")
+    if not place.exists():
+        raise DataError(f"there is no file or folder {quoted(place)}")
+    if any((place / name).exists() for name in ("zarr.json", ".zarray", ".zgroup")):
+        return _zarr(place, target)
+    files = sorted(place.glob("[!._]*.parquet")) if place.is_dir() else [place]
+    if not files:
+        raise DataError(f"{quoted(place)} holds neither files that end in .parquet nor an array of Zarr")
+    return _parquet(files, target, chunk)
+
+
+def _parquet(files: list[Path], target: str | None, chunk: int | None) -> Columns:
+    parquet = extra("pyarrow.parquet")
+    names = _column_names(files[0])
+    for file in files[1:]:
+        if _column_names(file) != names:
+            raise DataError(f"{quoted(file)} has other columns than {quoted(files[0])}: make them the same")
+    y = None
+    if target is not None:
+        if target not in names:
+            raise DataError(f"there is no column {quoted(target)}{suggestion(target, names)}")
+        parts = [parquet.ParquetFile(file).read(columns=[target]).column(0).to_numpy() for file in files]
+        y = np.concatenate(parts)
+    features = [name for name in names if name != target]
+    _refuse_text(files[0], features)
+    n_samples = sum(parquet.ParquetFile(file).metadata.num_rows for file in files)
+    width = chunk or _usual_width(n_samples)
+    widths = tuple(min(width, len(features) - start) for start in range(0, len(features), width))
+    read = partial(read_block, [str(file) for file in files], target)
+    X = extra("dask.array").map_blocks(
+        read, chunks=((n_samples,), widths), dtype=np.float64, meta=np.empty((0, 0))
+    )
+    return Columns(X, features, y)
+
+
+def _usual_width(n_samples: int) -> int:
+    fitting = max(1, CHUNK_BYTES // (8 * n_samples))
+    return fitting // ALIGNED * ALIGNED or fitting
+
+
+def _column_names(file: Path) -> list[str]:
+    from pyarrow import ArrowException, parquet
+
+    try:
+        return list(parquet.read_schema(file).names)
+    except (ArrowException, OSError) as error:
+        raise DataError(f"{quoted(file)} is no Parquet file, or is damaged") from error
+
+
+def _refuse_text(file: Path, features: list[str]) -> None:
+    from pyarrow import parquet, types
+
+    schema = parquet.read_schema(file)
+    kinds = {name: schema.field(name).type for name in features}
+    numeric = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
+    other = [name for name, kind in kinds.items() if not any(test(kind) for test in numeric)]
+    if other:
+        raise DataError(f"columns that are not numbers cannot be read column by column: {listed(other)}")
+
+
+def read_block(files: list[str], target: str | None, block_info: Any = None) -> Floats:
+    """On a worker: some columns of all files."""
+    from pyarrow import parquet
+
+    (_, n_samples), (start, stop) = block_info[None]["array-location"]
+    names = [name for name in parquet.read_schema(files[0]).names if name != target][start:stop]
+    out, row = np.empty((n_samples, len(names)), order="F"), 0
+    for file in files:
+        table = parquet.ParquetFile(file).read(columns=names, use_threads=False)
+        rows = slice(row, row + table.num_rows)
+        for place, name in enumerate(names):
+            out[rows, place] = table.column(name).to_numpy()  # a missing value becomes NaN
+        row = rows.stop
+    return out
+
+
+def _zarr(place: Path, target: str | None) -> Columns:
+    zarr, array = extra("zarr"), extra("dask.array")
+    if target is not None:
+        raise InputError(Setting("target", target), " is for Parquet: a Zarr group holds the target as y")
+    found = zarr.open(str(place), mode="r")
+    if hasattr(found, "shape"):
+        X, y = array.from_zarr(str(place)), None
+    elif "X" in found:
+        X = array.from_zarr(str(place), component="X")
+        y = np.asarray(found["y"][:]) if "y" in found else None
+    else:
+        raise DataError(f"{quoted(place)} is a Zarr group without an array X")
+    if X.ndim != 2:
+        raise DataError(f"the array of {quoted(place)} has {X.ndim} dimensions: two are needed")
+    return Columns(X, [str(j) for j in range(X.shape[1])], y)
