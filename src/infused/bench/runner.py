@@ -156,6 +156,7 @@ def run_experiment(
 
     if jobs == 0:
         raise InputError(Setting("jobs", 0), ": give a number, or -1 for every core")
+    store.check()
     rows = store.frame()
     check_same_design(rows, experiment, store)
     cells = experiment.cells()

@@ -13,8 +13,8 @@ file. A file has one row for each k of its cell, with the same columns always.
 
 from __future__ import annotations
 
-import json
 import platform
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
@@ -24,10 +24,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from infused import __version__
 from infused._runtime.extras import extra
-from infused._runtime.files import alone, remove_leftovers, write_whole
-from infused._runtime.messages import reason
+from infused._runtime.files import alone, check_writable, remove_leftovers
+from infused._runtime.messages import listed
 from infused.bench.plan import SCHEMA, Cell, content_key
-from infused.exceptions import InputError, Setting
+from infused.bench.row_files import (
+    DamagedFileError,
+    StoreError,
+    read_table,
+    read_value,
+    write_table,
+    write_value,
+)
+from infused.exceptions import Setting
 from infused.selectors.versions import FIRST
 
 if TYPE_CHECKING:
@@ -95,29 +103,14 @@ COLUMNS = {
 #: What columns were called in files that were written earlier.
 EARLIER = {"macro_f1": "f1"}
 
+#: What every file has had from the first.
+NEEDED = ("cell", "dataset", "method", "protocol", "repeat", "fold", "k", "status")
+
 #: The order of rows in a table; nothing else decides it.
 ORDER = ("dataset", "protocol", "classifier", "method", "parameters", "repeat", "fold", "k", "cell")
 
 #: What may differ between two runs of the same cell.
 VOLATILE = ("select_seconds", "fit_seconds", "cell_seconds", "machine")
-
-
-class StoreError(InputError):
-    """A store cannot be used as it is.
-
-    See Also
-    --------
-    Store : Raises it.
-
-    Examples
-    --------
-    >>> from infused.bench import Store, StoreError
-    >>> try:
-    ...     Store("no-such-folder").compact()
-    ... except StoreError as error:
-    ...     print(error)
-    there is no store in 'no-such-folder'
-    """
 
 
 class Store:
@@ -159,7 +152,12 @@ class Store:
         """
         pa = extra("pyarrow")
         table = pa.Table.from_pylist(rows, schema=arrow_schema())
-        self._write_table(table, self._cell(rows[0]["cell"]))
+        write_table(table, self._cell(rows[0]["cell"]))
+
+    def check(self) -> None:
+        """Refuse a store that cannot be written to; cheap, so ask before a long computation."""
+        check_writable(self.folder / "cells")
+        check_writable(self.folder / "shared")
 
     def has(self, key: str) -> bool:
         """Whether a cell is among those that are not compacted: a quick look at what others finished.
@@ -188,9 +186,8 @@ class Store:
         from pyarrow import compute
 
         # Cells come before the compact form: what another process compacts meanwhile is found there.
-        cells = [part for path in self._cells() if (part := _read(path)) is not None]
-        table = pa.concat_tables([arrow_schema().empty_table(), *cells])
-        earlier = _read(self.compacted)
+        table = pa.concat_tables([arrow_schema().empty_table(), *self._read_cells()])
+        earlier = self._read(self.compacted)
         if earlier is not None:
             known = compute.is_in(earlier["cell"], value_set=table["cell"].combine_chunks())
             table = pa.concat_tables([table, earlier.filter(compute.invert(known))])
@@ -229,7 +226,7 @@ class Store:
         with alone(self.folder / ".lock"):
             cells = {path: path.stat().st_ino for path in self._cells()}
             table = self.table()
-            self._write_table(table, self.compacted)
+            write_table(table, self.compacted)
             for path, inode in cells.items():
                 if path.stat().st_ino == inode:  # else it was written again meanwhile
                     path.unlink()
@@ -252,8 +249,8 @@ class Store:
             The value.
         """
         name = content_key(key)
-        with suppress(FileNotFoundError):
-            return json.loads(self._shared(name).read_text(encoding="utf-8"))
+        with suppress(FileNotFoundError, DamagedFileError):  # what is damaged is computed again
+            return read_value(self._shared(name))
         value = compute()
         self.keep(name, value)
         return value
@@ -268,8 +265,10 @@ class Store:
         value : object
             What JSON can hold.
         """
-        if not self._shared(name).exists():
-            write_whole(self._shared(name), json.dumps(value).encode())
+        try:
+            read_value(self._shared(name))
+        except (FileNotFoundError, DamagedFileError):
+            write_value(value, self._shared(name))
 
     def remembered(self) -> dict[str, Any]:
         """All that cells share, by name.
@@ -279,8 +278,11 @@ class Store:
         dict
             The values.
         """
-        paths = (self.folder / "shared").glob("[!.]*.json")
-        return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in paths}
+        found = {}
+        for path in (self.folder / "shared").glob("[!.]*.json"):
+            with suppress(FileNotFoundError, DamagedFileError):
+                found[path.stem] = read_value(path)
+        return found
 
     def forget_shared(self) -> None:
         """Compute again what several cells share, the next time that it is asked for."""
@@ -296,10 +298,32 @@ class Store:
     def _cells(self) -> list[Path]:
         return sorted((self.folder / "cells").glob("[!.]*.parquet"))
 
-    def _write_table(self, table: pa.Table, path: Path) -> None:
-        from pyarrow import parquet
+    def _read(self, path: Path) -> pa.Table | None:
+        """The rows of a file, or None where there is none."""
+        with suppress(FileNotFoundError):
+            return read_table(path, arrow_schema(), EARLIER, NEEDED)
+        return None
 
-        write_whole(path, lambda file: parquet.write_table(table, file, compression="zstd"))
+    def _read_cells(self) -> list[pa.Table]:
+        """Every cell once: a copy that a program for synchronising made under another name does not count."""
+        tables = {path: part for path in self._cells() if (part := self._read(path)) is not None}
+        found = {path.stem for path, part in tables.items() if path.stem in part["cell"].to_pylist()}
+        result, copies = [], []
+        for path, part in tables.items():
+            own = path.stem in found
+            if not own:
+                copies.append(path.name)
+            if own or not found & set(part["cell"].to_pylist()):
+                result.append(part)
+                found |= set(part["cell"].to_pylist())
+        if copies:
+            warnings.warn(
+                f"{str(self.folder)!r} holds copies of cells under other names, which do not count twice; "
+                f"delete them: {listed(copies)}",
+                UserWarning,
+                stacklevel=3,
+            )
+        return result
 
 
 def arrow_schema() -> pa.Schema:
@@ -366,28 +390,3 @@ def _processor() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
-
-
-def _read(path: Path) -> pa.Table | None:
-    """The rows of a file, or None where there is none."""
-    pa = extra("pyarrow")
-    from pyarrow import parquet
-
-    try:
-        table = parquet.ParquetFile(path).read(use_threads=False)  # quicker than read_table for a few rows
-    except FileNotFoundError:
-        return None
-    except (pa.ArrowException, OSError) as error:
-        raise StoreError(
-            f"{str(path)!r} is damaged ({reason(error)}): delete it to have its cells computed again"
-        ) from error
-    written = (table.schema.metadata or {}).get(b"infused.bench")
-    if written is None:
-        raise StoreError(f"{str(path)!r} holds no results of a benchmark: move it out of the store")
-    if int(written) != SCHEMA:
-        raise StoreError(
-            f"{str(path)!r} has schema {int(written)}, but this infused reads {SCHEMA}: use another store"
-        )
-    table = table.rename_columns([EARLIER.get(name, name) for name in table.column_names])
-    # Columns that came later are empty.
-    return pa.concat_tables([arrow_schema().empty_table(), table], promote_options="default")

@@ -13,7 +13,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from infused._runtime.messages import suggestion
+from infused._runtime.messages import reason, suggestion
 from infused.exceptions import InputError
 
 __all__ = [
@@ -60,8 +60,8 @@ def find_class(path: str) -> Any:
     module, _, name = path.rpartition(":" if ":" in path else ".")
     try:
         return getattr(import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise InputError(f"{path!r} cannot be imported: {error}") from error
+    except Exception as error:  # whatever a package of others does while it is imported
+        raise InputError(f"{path!r} cannot be imported: {reason(error)}") from error
 
 
 def _ours(id: str, where: str, summary: str, reference: str = "", **more: Any) -> SelectorInfo:

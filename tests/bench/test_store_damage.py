@@ -1,0 +1,111 @@
+"""A store whose files were changed from outside: found, named, or computed again; never averaged."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from infused.bench import Store, StoreError
+from infused.bench.row_files import read_value, write_value
+from infused.exceptions import InputError
+from infused.selectors.registry import find_class
+from tests.bench.test_store import filled
+
+
+def one_cell(folder):
+    return sorted((folder / "cells").glob("*.parquet"))[0]
+
+
+def test_no_flipped_bit_goes_unnoticed(tmp_path):
+    store, _ = filled(tmp_path)
+    before = store.frame()
+    path = one_cell(tmp_path)
+    whole = path.read_bytes()
+    random = np.random.default_rng(0)
+    unseen = 0
+    for place in random.choice(len(whole), 150, replace=False):
+        content = bytearray(whole)
+        content[place] ^= 1 << int(random.integers(8))
+        path.write_bytes(content)
+        try:
+            unseen += not store.frame().equals(before)
+        except StoreError as error:
+            assert str(path) in str(error)
+    assert unseen == 0
+
+
+@pytest.mark.parametrize("compacted", [False, True], ids=["cells", "compacted"])
+def test_changed_columns_are_named(tmp_path, compacted):
+    store, _ = filled(tmp_path)
+    if compacted:
+        store.compact()
+    path = store.compacted if compacted else one_cell(tmp_path)
+    table = parquet.read_table(path)
+    place = table.column_names.index("k")
+    bare = {b"infused.bench": table.schema.metadata[b"infused.bench"]}
+    retyped = table.set_column(place, "k", table["k"].cast(pa.string()))
+    for changed, words in (
+        (table.drop_columns(["k"]), "no column 'k'"),
+        (retyped, "'k' has the type string"),
+    ):
+        parquet.write_table(changed.replace_schema_metadata(bare), path)
+        with pytest.raises(StoreError, match=words) as caught:
+            store.frame()
+        assert str(path) in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_copy_under_another_name_does_not_count_twice(tmp_path):
+    store, _ = filled(tmp_path)
+    before = store.table()
+    path = one_cell(tmp_path)
+    copy = path.with_name(f"{path.stem} (conflicted copy 2).parquet")
+    shutil.copy(path, copy)
+    with pytest.warns(UserWarning, match="conflicted copy"):
+        assert store.table().equals(before)
+    path.unlink()
+    with pytest.warns(UserWarning, match="conflicted copy"):
+        assert store.table().equals(before), "the only one that is left counts"
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b'{"sum": "0", "value": 1}', b"\xff\xfe", b"[" * 200_000])
+def test_a_damaged_side_file_is_computed_again(tmp_path, content):
+    store = Store(tmp_path)
+    assert store.remember({"a": 1}, lambda: {"C": 0.1}) == {"C": 0.1}
+    (path,) = (tmp_path / "shared").iterdir()
+    path.write_bytes(content)
+    assert store.remembered() == {}
+    assert store.remember({"a": 1}, lambda: {"C": 0.1}) == {"C": 0.1}
+    assert read_value(path) == {"C": 0.1}, "and mended"
+
+
+def test_values_of_earlier_versions_are_read(tmp_path):
+    (tmp_path / "old.json").write_text('{"C": 1.0}')
+    assert read_value(tmp_path / "old.json") == {"C": 1.0}
+    write_value([1.5, None], tmp_path / "new.json")
+    assert read_value(tmp_path / "new.json") == [1.5, None]
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="the administrator may write anywhere")
+def test_a_folder_that_cannot_be_written_to_is_told_before_any_work(tmp_path):
+    (tmp_path / "cells").mkdir()
+    (tmp_path / "cells").chmod(0o500)
+    with pytest.raises(InputError, match="cannot be written to"):
+        Store(tmp_path).check()
+
+
+def test_a_file_in_the_place_of_a_folder_is_told_before_any_work(tmp_path):
+    (tmp_path / "cells").write_text("")
+    with pytest.raises(InputError, match="is a file, not a folder"):
+        Store(tmp_path).check()
+
+
+def test_a_broken_package_of_others_is_one_line(tmp_path, monkeypatch):
+    (tmp_path / "broken_plugin.py").write_text("raise RuntimeError('no licence')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(InputError, match=r"broken_plugin:Selector.*no licence"):
+        find_class("broken_plugin:Selector")
