@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 import time
 import warnings
 from pathlib import Path
@@ -13,7 +15,7 @@ from rich.console import Console
 from infused._runtime.bar import time_text
 from infused._runtime.progress import Stage
 from infused.cli import terminal
-from infused.cli.select import show_selection
+from infused.cli.select import show_files, show_selection
 from infused.cli.terminal import Watch
 from infused.workflow import Selection
 
@@ -115,3 +117,42 @@ def test_the_bar_is_gone_after_an_error():
         wait_for(screen, "computing U")
         raise KeyboardInterrupt
     assert screen.file.getvalue().endswith("\x1b[2K"), "the line was cleared"
+
+
+@pytest.mark.parametrize(("columns", "width"), [("0", 80), ("20", 60), ("-5", 80), ("100", 100)])
+def test_terminals_too_narrow_for_names_break_lines_themselves(monkeypatch, finished, capsys, columns, width):
+    monkeypatch.setenv("COLUMNS", columns)
+    screen = terminal.results()
+    assert screen.width == width
+    selection = Selection.load(finished / "out")
+    show_selection(screen, selection, [])
+    shown = capsys.readouterr().out
+    assert all(feature.name in shown for feature in selection.record.selected)
+
+
+def test_nothing_that_is_printed_can_steer_the_terminal(capsys):
+    evil = "a\x1b]0;owned\x07\x1b[2Jb\u202e"
+    terminal.note(terminal.results(), evil)
+    terminal.warn(terminal.results(), evil)
+    show_files(terminal.results(), [Path(f"{evil}/selected.csv")])
+    shown = capsys.readouterr().out
+    assert "\x1b" not in shown and "\x07" not in shown and "\u202e" not in shown
+    assert shown.count("\\x1b[2Jb") == 3
+
+
+STOPPED_AT_IMPORT = """
+import sys
+class Stop:
+    def find_spec(self, name, path=None, target=None):
+        if name == "infused.cli.app":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Stop())
+from infused.cli import main
+sys.exit(main(["methods"]))
+"""
+
+
+def test_ctrl_c_while_modules_are_loaded_is_no_traceback():
+    done = subprocess.run([sys.executable, "-c", STOPPED_AT_IMPORT], capture_output=True, text=True)
+    assert done.returncode == 130
+    assert done.stderr.strip() == "Stopped; nothing was left half written."

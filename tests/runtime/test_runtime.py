@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -246,3 +247,28 @@ def test_private_names_of_scikit_learn_are_used_in_one_file():
     files = Path(infused.__file__).parent.rglob("*.py")
     users = {path.name for path in files if private.search(path.read_text(encoding="utf-8"))}
     assert users == {"sklearn_compat.py"}
+
+
+FORKED = """
+import os, signal, sys, threading, warnings
+warnings.simplefilter("ignore")  # of forks of a process with threads
+from infused._runtime import threads
+held = threading.Event()
+def hold():
+    with threads._lock:
+        held.set()
+        threading.Event().wait(30)
+threading.Thread(target=hold, daemon=True).start()
+held.wait()
+child = os.fork()
+if child == 0:
+    signal.alarm(20)
+    with threads.one_blas_thread():
+        os._exit(0)
+os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) % 256)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="has no fork")
+def test_a_fork_while_another_thread_changes_limits_does_not_hang():
+    assert subprocess.run([sys.executable, "-c", FORKED], timeout=60).returncode == 0

@@ -11,6 +11,7 @@ and what was there before the first of them comes back after the last.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
@@ -29,6 +30,19 @@ Result = TypeVar("Result")
 _lock = Lock()
 _active: list[int] = []  # limits of the computations that run now
 _before: Any = None  # what restores the limits from before the first of them
+
+
+def _after_fork() -> None:
+    """A child has one thread: a lock that another one held in the parent would never be free again.
+
+    Limits stay as they were at that moment, so that results do, too.
+    """
+    global _lock
+    _lock = Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 class Workers:

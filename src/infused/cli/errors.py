@@ -37,7 +37,8 @@ def tell(error: Exception, arguments: Sequence[str]) -> int:
     """Say on stderr what went wrong; the exit code tells whether the input or infused is to blame."""
     words = _words(error)
     if words is None:
-        print(bug_report(error, arguments), file=sys.stderr)
+        lines = bug_report(error, arguments).splitlines()
+        print("\n".join(terminal.printable(line, LONGEST) for line in lines), file=sys.stderr)
         return OUR_FAULT
     text = Text.assemble(("Error: ", "bold red"), terminal.printable(_one_line(words), LONGEST))
     terminal.stderr().print(text, soft_wrap=True)

@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console
+from rich.segment import Segment
 from rich.text import Text
 
 from infused._runtime.bar import PATIENCE, StageBar, time_text
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from infused.bench import Progress
 
 __all__ = [
+    "Screen",
     "Watch",
     "bar",
     "cell_line",
@@ -37,16 +39,42 @@ __all__ = [
 
 LEVELS = "▁▂▃▄▅▆▇█"
 LONGEST = 48  # characters of a name in a table
+NARROWEST, USUAL = 60, 80  # columns
+
+
+class Screen(Console):
+    """A console on which no name of a file or a feature can steer the terminal, or vanish.
+
+    Control characters are shown as they are written in Python. A terminal that says that it is narrower than
+    60 columns, or has none, breaks the lines itself: a table squeezed into fewer would show no names.
+    """
+
+    def __init__(self, **options: Any):
+        super().__init__(highlight=False, markup=False, emoji=False, **options)
+        if self.width < NARROWEST:
+            self.width = USUAL if self.width < 1 else NARROWEST
+
+    def render(self, renderable: Any, options: Any = None) -> Iterable[Segment]:
+        """What is to be written, made harmless."""
+        for segment in super().render(renderable, options):
+            if segment.control or segment.text.isprintable():
+                yield segment
+            else:
+                yield Segment("".join(map(_harmless, segment.text)), segment.style)
+
+
+def _harmless(character: str) -> str:
+    return character if character == "\n" else printable(character)
 
 
 def results() -> Console:
     """For results; anew for each command, so that it writes to the stdout of the moment."""
-    return Console(highlight=False, markup=False, emoji=False)
+    return Screen()
 
 
 def stderr() -> Console:
     """For progress, notes and errors."""
-    return Console(stderr=True, highlight=False, markup=False, emoji=False)
+    return Screen(stderr=True)
 
 
 def note(console: Console, message: str) -> None:
