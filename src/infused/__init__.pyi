@@ -18,6 +18,7 @@ from .selectors import JMI as JMI
 from .selectors import JMIM as JMIM
 from .selectors import MIFS as MIFS
 from .selectors import MRMR as MRMR
+from .selectors import AutoSelector as AutoSelector
 from .selectors import FusedLasso as FusedLasso
 from .selectors import GreedyForward as GreedyForward
 from .selectors import GroupLasso as GroupLasso
@@ -29,6 +30,7 @@ from .selectors import Lasso as Lasso
 from .selectors import RandomSelector as RandomSelector
 from .selectors import RedundancyFilter as RedundancyFilter
 from .selectors import ShadowTest as ShadowTest
+from .selectors import StabilitySelection as StabilitySelection
 from .selectors import ULasso as ULasso
 from .selectors import available_selectors as available_selectors
 from .selectors import make_selector as make_selector

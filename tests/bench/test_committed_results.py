@@ -17,7 +17,7 @@ from infused.selectors.versions import selector_version
 
 STORE = Path(__file__).parents[2] / "results"
 USUAL = {*paper.METHODS, "greedy-forward", "anova", "random"}
-LATER = {"jmi", "cmim", "disr", "knockoffs"}  # not measured yet
+LATER = {"jmi", "cmim", "disr", "knockoffs", "auto", "stability"}  # not measured yet
 REPEATS = {"Lymphoma": 10, "Leukemia": 10, "Isolet1": 10, "RELATHE": 3, "BASEHOCK": 3}
 
 

@@ -90,8 +90,8 @@ def test_a_mapping_says_the_same_as_labels(id):
 
 @every_selector
 def test_the_selection_for_k_is_the_first_k_of_every_longer_one(id):
-    if id == "random":
-        pytest.skip("random features have no order to keep")
+    if id in ("random", "auto", "stability"):
+        pytest.skip("another number may have another order: of chance, of another method, of halves")
     X, y = CANCER
     for groups in (None, np.arange(30) // 3 * 7 % 10):
         n = 30 if groups is None else 10

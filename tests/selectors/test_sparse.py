@@ -39,8 +39,12 @@ def agree(id, X, y, sample_weight=None, **options):
             np.testing.assert_allclose(other.coef_, full.coef_, rtol=0, atol=1e-8 * np.abs(full.coef_).max())
 
 
+#: In halves of few samples, features that are as good as each other fall either way.
+IDS = [id for id in available_selectors() if id != "stability"]
+
+
 @pytest.mark.parametrize("shape", [(80, 30), (40, 300), (330, 280)], ids=str)
-@pytest.mark.parametrize("id", available_selectors())
+@pytest.mark.parametrize("id", IDS)
 def test_sparse_equals_dense(id, shape):
     n_classes = 2 if shape[0] < shape[1] else 3
     X, y = words(shape, n_classes)

@@ -1,3 +1,4 @@
+from .auto import AutoSelector as AutoSelector
 from .cmim import CMIM as CMIM
 from .disr import DISR as DISR
 from .fused_lasso import FusedLasso as FusedLasso
@@ -18,4 +19,5 @@ from .registry import make_selector as make_selector
 from .scores import RandomSelector as RandomSelector
 from .shadows import ShadowTest as ShadowTest
 from .shadows import shadow_test as shadow_test
+from .stability import StabilitySelection as StabilitySelection
 from .ulasso import ULasso as ULasso

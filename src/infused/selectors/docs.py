@@ -13,6 +13,7 @@ from textwrap import dedent, indent
 from typing import Any, TypeVar
 
 __all__ = [
+    "AUTO",
     "FILTERS",
     "FORWARD",
     "FUSION",
@@ -286,10 +287,35 @@ SCORES = {
     **_SEEN,
 }
 
+#: What is chosen by cross-validation, whatever the method.
+AUTO = {
+    **_GROUPS,
+    **entries("""
+        n_features_to_select : int, float, "auto" or None, default="auto"
+            How many features: a number, a fraction, or "auto" (or None) for what cross-validation chooses.
+        cv : int, splitter of scikit-learn's kind or iterable of splits, default=5
+            How samples are split. A number of folds is stratified, shuffled, and on at most 3,000 samples.
+        scoring : str, callable or None, default=None
+            What counts: a name such as "accuracy", "balanced_accuracy", "roc_auc", "f1", "r2" or "mae", or
+            any scorer of scikit-learn; None takes what suits y.
+        scores_ : ndarray of shape (n_features,) or (n_groups,)
+            Those of the method that was chosen.
+        ranking_ : ndarray of int of shape (n_features,) or (n_groups,)
+            1 for the best.
+        number_curve_ : NumberCurve
+            The scores of the method that was chosen against the number of features; only where that was
+            chosen, too.
+    """),
+    **_SUPPORT,
+    **_SEEN,
+}
+
 #: Features that halves of the samples agree on.
 STABILITY = {
     **_GROUPS,
     **entries("""
+        target : {"auto", "classes", "real"}, default="auto"
+            What y is; "auto" decides by its type, or leaves it to the selector.
         n_features_to_select : int, float, "auto" or None, default=None
             How many features: a number, a fraction, "auto" for the smallest number that predicts within one
             standard error of the best (by cross-validation), or None for those that reach the threshold.

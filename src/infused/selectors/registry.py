@@ -136,6 +136,18 @@ _OURS = (
         "impurity importance in a random forest",
         "Breiman 2001",
     ),
+    _ours(
+        "auto",
+        "auto:AutoSelector",
+        "method, parameters and number by cross-validation",
+        "Breiman et al. 1984",
+    ),
+    _ours(
+        "stability",
+        "stability:StabilitySelection",
+        "features that halves of the samples agree on",
+        "Meinshausen, Bühlmann 2010; Shah, Samworth 2013",
+    ),
 )
 
 

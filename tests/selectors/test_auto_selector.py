@@ -1,0 +1,134 @@
+"""AutoSelector: the choice by hand, its rule, its table, and its time."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GroupKFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
+
+from infused import AutoSelector, make_selector
+from infused.exceptions import InputError
+from infused.selectors.scores import AnovaSelector
+from infused.selectors.trials import methods_of
+
+METHODS = ["anova", "mrmr", "lasso:lambda1=0.2"]
+
+
+def made(n_samples=90, n_features=25, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_samples, n_features))
+    y = (X[:, 0] + X[:, 1] + 0.5 * rng.normal(size=n_samples) > 0).astype(int)
+    X[:, 2] = X[:, 0] + 0.1 * rng.normal(size=n_samples)
+    return X, y
+
+
+class Sleepy(AnovaSelector):
+    """Takes its time, of samples and features."""
+
+    SECONDS = 1e-4  # for each sample of a fit with all features
+
+    def fit(self, X, y):
+        time.sleep(self.SECONDS * X.shape[0] * X.shape[1] / 25)
+        return super().fit(X, y)
+
+
+def test_each_method_is_judged_as_if_it_chose_its_number_alone():
+    X, y = made()
+    auto = AutoSelector(METHODS, cv=3).fit(X, y)
+    for text in METHODS:
+        one = methods_of([text])[0]
+        alone = make_selector(one.id, **one.parameters, n_features_to_select="auto", cv=3).fit(X, y)
+        assert auto.curves_[text] == alone.number_curve_
+    best = max(auto.curves_.values(), key=lambda curve: max(curve.means))
+    least = max(best.means) - best.errors[best.ks.index(best.best)]
+    enough = [
+        k for curve in auto.curves_.values() for k, m in zip(curve.ks, curve.means, strict=True) if m >= least
+    ]
+    assert auto.n_features_ == min(enough) == auto.support_.sum()
+    winner = make_selector("anova" if auto.method_ == "anova" else auto.method_.split(":")[0])
+    assert type(auto.selector_) is type(winner)
+    np.testing.assert_array_equal(auto.ranking_, auto.selector_.ranking_)
+
+
+def test_the_table_of_candidates():
+    X, y = made()
+    best = AutoSelector([*METHODS, "l1-logistic"], rule="best", cv=3).fit(X, y)
+    table = pd.DataFrame(best.candidates_)
+    assert table.columns.tolist() == [
+        *("method", "n_features", "score", "error", "seconds", "status", "chosen"),
+    ]
+    assert table["method"].tolist() == [*METHODS, "l1-logistic"]
+    assert table.loc[table["chosen"], "score"].item() == table["score"].max()
+    assert best.number_curve_.chosen == best.n_features_ == table.loc[table["chosen"], "n_features"].item()
+    with pytest.warns(UserWarning, match="could not be tried: l1-logistic left out: it needs classes"):
+        real = AutoSelector(["anova", "l1-logistic"], 3, cv=3).fit(X, X[:, 5] + 0.5)
+    assert real.candidates_["status"] == ["tried", "left out: it needs classes"]
+    assert not hasattr(real, "number_curve_") and real.support_.sum() == 3
+
+
+def test_methods_in_many_words():
+    grid = {"lasso": {"lambda1": [0.05, 0.2], "ranking": "path"}, "anova": {}}
+    assert [str(one) for one in methods_of(grid)] == [
+        "lasso:lambda1=0.05:ranking=path",
+        "lasso:lambda1=0.2:ranking=path",
+        "anova",
+    ]
+    assert [str(one) for one in methods_of([make_selector("mrmr", n_bins=4), "anova", "anova"])] == [
+        "mrmr:n_bins=4",
+        "anova",
+    ]
+    with pytest.raises(InputError, match="names no method"):
+        AutoSelector([]).fit(*made())
+    with pytest.raises(InputError, match="no selector 'lassso'; did you mean"):
+        AutoSelector(["lassso"]).fit(*made())
+
+
+def test_groups_of_samples_and_of_columns():
+    X, y = made()
+    patients = np.arange(90) // 3
+    auto = AutoSelector(METHODS, cv=GroupKFold(3), groups=np.arange(25) // 2, keep=[12]).fit(
+        X, y, groups=patients
+    )
+    assert auto.ranking_[12] == 1 and auto.support_[24]
+    assert len(auto.scores_) == 13
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_nested_it_predicts_noise_by_chance(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(80, 150)), rng.permutation(np.arange(80) % 2)
+    model = make_pipeline(AutoSelector(["anova", "lasso", "greedy-forward"], cv=3), LinearSVC())
+    right = (cross_val_predict(model, X, y, cv=4) == y).sum()
+    assert 24 <= right <= 56  # which chance leaves once in 4,000 times
+    assert AutoSelector(["anova"], 20).fit(X, y).transform(X).shape == (80, 20)
+
+
+def test_it_keeps_to_its_time(monkeypatch):
+    """The quick one is done, the slow one is not begun, and one that is slow at the last is stopped."""
+    path = f"{__name__}.Sleepy"
+    X, y = made(n_samples=200)
+    start = time.perf_counter()
+    auto = AutoSelector([path, "anova"], time_budget=6.0).fit(X, y)
+    spent = time.perf_counter() - start
+    assert auto.candidates_["status"] == ["tried", "tried"] and spent < 1.2 * 6.0
+    monkeypatch.setattr(Sleepy, "SECONDS", 0.02)  # 3.2 s for one training part
+    start = time.perf_counter()
+    auto = AutoSelector([path, "anova"], time_budget=8.0).fit(X, y)
+    spent = time.perf_counter() - start
+    assert auto.method_ == "anova" and spent < 1.2 * 8.0
+    told = dict(zip(auto.candidates_["method"], auto.candidates_["status"], strict=True))
+    assert told[path].startswith("left out: it would take about")
+
+
+def test_without_time_the_first_is_tried_and_said():
+    X, y = made()
+    with pytest.warns(UserWarning, match="more than the time budget of 0.0001 s"):
+        auto = AutoSelector(["anova", "lasso"], time_budget=1e-4).fit(X, y)
+    assert auto.candidates_["status"][0] == "tried" and auto.candidates_["status"][1].startswith("left out")
+    assert clone(auto).time_budget == 1e-4
