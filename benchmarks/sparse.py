@@ -232,7 +232,7 @@ def fit_fused(X: sparse.csr_array, y: Floats) -> int:
 def filtered(id: str, name: str, as_csr: bool, repeats: int) -> Row:
     log.info("%s: %s", name, id)
     X, y = load_variant(name, as_csr)
-    selector = make_selector(id, n_features_to_select=paper_k(name), n_jobs=1)
+    selector = make_selector(id, n_features_to_select=paper_k(name), target="classes", n_jobs=1)
     clone(selector).set_params(n_features_to_select=5).fit(X[:, :20], y)
     seconds = min(timed(partial(selector.fit, X, y))[0] for _ in range(max(repeats, 3)))
     row = about(name, X, f"{id}, k = {paper_k(name)}", seconds, max(repeats, 3), None)
