@@ -13,16 +13,17 @@ from infused.exceptions import InputError, Setting
 from infused.penalties.fusion import FusedChain, chain_edges, incidence, no_edges
 from infused.penalties.quadratic import Quadratic, Ridge, Structural
 from infused.penalties.rows import GroupNorms, RowGroups
+from infused.selectors.certainty import CertainOrder, Standing
 from infused.solvers.coordinate_descent import coordinate_descent
 from infused.solvers.least_squares import LeastSquares, hessian_is_worth_forming
 from infused.solvers.proximal import proximal_gradient
 from infused.solvers.result import SolverResult
 from infused.solvers.split_bregman import split_bregman
+from infused.solvers.stopping import Settled
 from infused.solvers.working_set import split_bregman_on_working_set
 
 __all__ = ["Fit", "SparseModel"]
 
-NEGLIGIBLE = 1e-4  # a row shorter than this share of the longest is zero, as far as a solver can tell
 EPOCHS_PER_ITERATION = 10  # coordinate descent and proximal gradients take more, and cheaper, iterations
 NO_QUADRATIC = Ridge(0.0)
 WIDE = 10  # this many features to a sample
@@ -30,33 +31,20 @@ WIDE = 10  # this many features to a sample
 
 @dataclass(frozen=True)
 class Fit:
-    """A solution, and by how much each variable still correlates with what it leaves over."""
+    """A solution, and where it puts the variables."""
 
     result: SolverResult
-    quadratic: Quadratic
-    rows: RowGroups | GroupNorms
-    """What makes one variable of some rows of the coefficients."""
-    empty: Array
-    """Variables that are constant."""
+    standing: Standing
 
-    @cached_property
+    @property
     def leftover(self) -> Floats:
-        """|X'(Y - XB)| of each variable: the gradient less the part of the quadratic term.
-
-        By the root of its size, as in the penalty: the largest is the next to enter. What is empty comes
-        after all others.
-        """
-        own = self.quadratic.gradient(self.result.coef)
-        lengths = self.rows.lengths(self.result.gradient - own)
-        lengths = lengths / self.rows.thresholds(np.arange(len(lengths)))
-        return np.where(self.empty, -1.0, lengths)
+        """What orders those without a score."""
+        return self.standing.tie_breaks
 
     @property
     def scores(self) -> Floats:
         """Length of each variable's coefficients; zero where the solver cannot tell it from zero."""
-        # Fusion and the information of pairs may give what is empty the coefficients of others.
-        lengths = np.where(self.empty, 0.0, self.rows.lengths(self.result.coef))
-        return np.asarray(np.where(lengths > NEGLIGIBLE * lengths.max(initial=0.0), lengths, 0.0))
+        return self.standing.scores
 
 
 @dataclass(frozen=True)
@@ -151,21 +139,40 @@ class SparseModel:
         tol: float | None = None,
         start: SolverResult | None = None,
         stop_early: bool = True,
+        certain: bool = False,
+        cut: int | None = None,
     ) -> Fit:
-        """Solve for one pair of lambdas."""
+        """Solve for one pair of lambdas.
+
+        Where the order should be ``certain``, beyond the tolerance until it is: that of the first ``cut``
+        before all others, or without a cut who has a score, and the order of those that have none.
+        """
         tol = self.tol if tol is None else tol
         f, many = self.smooth, EPOCHS_PER_ITERATION * self.max_iter
         rows = RowGroups(lambda1) if self.groups is None else GroupNorms(lambda1, self.groups)
         solver = self._choose(lambda2) if stop_early else "split-bregman"
+        settled = CertainOrder(self.standing, cut) if certain and self.n_variables > 1 else None
         if solver == "coordinate-descent":
-            result = coordinate_descent(f, rows, max_iter=many, tol=tol, start=start)
+            result = coordinate_descent(f, rows, max_iter=many, tol=tol, start=start, settled=settled)
         elif solver == "proximal":
             chain = FusedChain(lambda1, lambda2 if self.edges is None else 0.0)
-            result = proximal_gradient(f, chain, max_iter=many, tol=tol)
+            result = proximal_gradient(f, chain, max_iter=many, tol=tol, settled=settled)
         else:
-            result = self._algorithm_1(rows, lambda2, tol, start, stop_early)
-        variables = RowGroups(1.0) if self.variables is None else GroupNorms(1.0, self.variables)
-        return Fit(result, self.quadratic, variables, self.empty)
+            result = self._algorithm_1(rows, lambda2, tol, start, stop_early, settled)
+        return Fit(result, self.standing(result.coef, result.gradient))
+
+    def standing(self, coef: Floats, gradient: Floats) -> Standing:
+        """Where a solution puts the variables.
+
+        The leftover of one is |X'(Y - XB)|: the gradient less the part of the quadratic term, by the root of
+        its size, as in the penalty: the largest is the next to enter. What is empty comes after all others.
+        """
+        rows = RowGroups(1.0) if self.variables is None else GroupNorms(1.0, self.variables)
+        leftover = rows.lengths(gradient - self.quadratic.gradient(coef))
+        leftover = leftover / rows.thresholds(np.arange(len(leftover)))
+        # Fusion and the information of pairs may give what is empty the coefficients of others.
+        lengths = np.where(self.empty, 0.0, rows.lengths(coef))
+        return Standing(lengths, np.where(self.empty, -1.0, leftover))
 
     def _algorithm_1(
         self,
@@ -174,16 +181,25 @@ class SparseModel:
         tol: float,
         start: SolverResult | None,
         stop_early: bool,
+        settled: Settled | None,
     ) -> SolverResult:
         """On a working set where features are many more than samples, else on all of them at once."""
         f, C = self.smooth, incidence(self._edges(lambda2), self.n_features)
         if stop_early and self.groups is None and not self._dense():
             return split_bregman_on_working_set(
-                f, rows, C, lambda2, max_iter=self.max_iter, tol=tol, start=start
+                f, rows, C, lambda2, max_iter=self.max_iter, tol=tol, start=start, settled=settled
             )
         state = start.state if start else None
         return split_bregman(
-            f, rows, C, lambda2, max_iter=self.max_iter, tol=tol, start=state, stop_early=stop_early
+            f,
+            rows,
+            C,
+            lambda2,
+            max_iter=self.max_iter,
+            tol=tol,
+            start=state,
+            stop_early=stop_early,
+            settled=settled,
         )
 
     def _edges(self, lambda2: float) -> Ints:

@@ -86,7 +86,7 @@ def behind(early: Ranked, model: SparseModel, variables: Ints, ranked: Ranked) -
 
 def rank_by_coefficient(model: SparseModel, lambdas: Lambdas, stop_early: bool = True) -> Ranked:
     """One fit; variables by the length of their rows, those at zero by what they have of the residual."""
-    fit = model.fit(*lambdas.scaled_to(model), stop_early=stop_early)
+    fit = model.fit(*lambdas.scaled_to(model), stop_early=stop_early, certain=stop_early)
     ranking = ranks(fit.scores, fit.leftover)
     return Ranked(fit.scores, ranking, fit.result.coef, fit.result, fit.result, fit.result.n_iter)
 
@@ -128,14 +128,16 @@ def rank_by_rounds(model: SparseModel, lambdas: Lambdas, down_to: int) -> Ranked
     stage = Stage(None, "ranking features", sum(sizes))
     remaining = np.arange(model.n_variables)
     scores, tie_breaks = np.zeros(model.n_variables), np.zeros(model.n_variables)
-    fit = model.fit(*lambdas.scaled_to(model))
+    cuts: list[int | None] = [*sizes[1:], None]
+    fit = model.fit(*lambdas.scaled_to(model), certain=True, cut=cuts[0])
     first, n_iter = fit.result, fit.result.n_iter
     for survived, size in enumerate(sizes):
         if survived:
             best = np.argsort(ranks(fit.scores, fit.leftover))[:size]
             remaining = remaining[np.sort(best)]
             part = model.restricted(model.features(remaining))
-            fit = part.fit(*lambdas.scaled_to(part), tol=max(model.tol, ROUGH))
+            rough = max(model.tol, ROUGH)
+            fit = part.fit(*lambdas.scaled_to(part), tol=rough, certain=True, cut=cuts[survived])
             n_iter += fit.result.n_iter
         stage.advance(size)
         scores[remaining] = survived + _share(fit.scores)

@@ -27,6 +27,7 @@ from infused._typing import Floats, Ints
 from infused.solvers.entries import descend_through_entries
 from infused.solvers.least_squares import LeastSquares
 from infused.solvers.result import SolverResult
+from infused.solvers.stopping import Settled, Stopping
 
 __all__ = ["coordinate_descent"]
 
@@ -67,31 +68,33 @@ def coordinate_descent(
     max_iter: int = 20_000,
     tol: float = 1e-4,
     start: SolverResult | None = None,
+    settled: Settled | None = None,
 ) -> SolverResult:
-    """Minimise f + penalty, until the optimality conditions hold to ``tol`` relative to lambda."""
+    """Minimise f + penalty, until the optimality conditions hold to ``tol`` relative to lambda.
+
+    With ``settled``, until it is content as well: see :class:`Stopping`.
+    """
     B, gradient = np.zeros(f.shape), -f.correlation
     if start is not None:
         B, gradient = start.coef.copy(), start.gradient
     scale = penalty.weight or f.largest_correlation
     objective: list[float] = []
-    n_iter, size, reason, converged = 0, FIRST_SIZE, f"the {max_iter} iterations ran out", False
+    n_iter, size, stopping = 0, FIRST_SIZE, Stopping(tol, settled)
+    groups: Ints | None = None
     for _ in range(MOST_ROUNDS):
         objective.append(f.value(B, gradient) + penalty.value(B))
         violation = penalty.distance(B, gradient)
         certificate = float(violation.max(initial=0.0)) / scale
-        if certificate <= tol:
-            reason, converged = f"the optimality conditions hold to {certificate:.1e}", True
+        if stopping.enough(certificate, B, gradient) or n_iter >= max_iter:
             break
-        if n_iter >= max_iter:
-            break
+        if groups is not None and np.delete(violation, groups).max(initial=0.0) > stopping.level * scale:
+            size = max(size, 2 * len(groups))  # some that should have been in it were not
         groups = _working_set(penalty, B, gradient, size)
-        size = max(size, 2 * len(groups))
-        n_iter += _solve(f, penalty, B, groups, INNER * tol * scale, max_iter - n_iter)
+        n_iter += _solve(f, penalty, B, groups, INNER * stopping.level * scale, max_iter - n_iter)
         gradient = f.gradient(B)
     empty = np.empty(0)
-    return SolverResult(
-        B, np.array(objective), empty, empty, n_iter, converged, reason, certificate, gradient
-    )
+    end = stopping.end(certificate, max_iter)
+    return SolverResult(B, np.array(objective), empty, empty, n_iter, *end, certificate, gradient)
 
 
 def _working_set(penalty: BlockPenalty, B: Floats, gradient: Floats, size: int) -> Ints:

@@ -22,6 +22,7 @@ import numpy as np
 from infused._typing import Floats
 from infused.solvers.least_squares import LeastSquares
 from infused.solvers.result import SolverResult
+from infused.solvers.stopping import Settled, Stopping
 
 __all__ = ["proximal_gradient"]
 
@@ -42,24 +43,30 @@ class Proximable(Protocol):
 
 
 def proximal_gradient(
-    f: LeastSquares, penalty: Proximable, *, max_iter: int = 20_000, tol: float = 1e-4
+    f: LeastSquares,
+    penalty: Proximable,
+    *,
+    max_iter: int = 20_000,
+    tol: float = 1e-4,
+    settled: Settled | None = None,
 ) -> SolverResult:
-    """Minimise f + penalty; the certificate is the largest proximal gradient step, relative to lambda1."""
+    """Minimise f + penalty; the certificate is the largest proximal gradient step, relative to lambda1.
+
+    It stops at ``tol``; with ``settled``, when that is content as well: see :class:`Stopping`.
+    """
     iterate = _Iterate(f, penalty)
     objective: list[float] = []
-    certificate, reason, converged = np.inf, f"the {max_iter} iterations ran out", False
+    certificate, stopping = np.inf, Stopping(tol, settled)
     for k in range(1, max_iter + 1):
         iterate.step()
         if k % CHECK_EVERY == 0 or k == max_iter:
             objective.append(f.value(iterate.b, iterate.gradient) + penalty.value(iterate.b))
             certificate = iterate.violation() / (penalty.weight or f.largest_correlation)
-            if certificate <= tol:
-                reason, converged = f"the optimality conditions hold to {certificate:.1e}", True
+            if stopping.enough(certificate, iterate.b, iterate.gradient):
                 break
     empty = np.empty(0)
-    return SolverResult(
-        iterate.b, np.array(objective), empty, empty, k, converged, reason, certificate, iterate.gradient
-    )
+    end = stopping.end(certificate, max_iter)
+    return SolverResult(iterate.b, np.array(objective), empty, empty, k, *end, certificate, iterate.gradient)
 
 
 class _Iterate:

@@ -23,6 +23,7 @@ from infused._typing import Floats
 from infused.penalties.rows import RowGroups
 from infused.solvers.least_squares import LeastSquares
 from infused.solvers.result import SolverResult, SplitState
+from infused.solvers.stopping import Settled, Stopping
 from infused.solvers.systems import Inverse, System, Woodbury
 
 __all__ = ["split_bregman"]
@@ -57,37 +58,39 @@ def split_bregman(
     tol: float = 1e-4,
     start: SplitState | None = None,
     stop_early: bool = True,
+    settled: Settled | None = None,
 ) -> SolverResult:
     """Solve the problem above, until its optimality conditions hold to ``tol`` relative to lambda1.
 
-    ``stop_early=False`` runs all iterations with one mu, as published, whatever the conditions say.
+    With ``settled``, until it is content as well: see :class:`Stopping`. ``stop_early=False`` runs all
+    iterations with one mu, as published, whatever the conditions say.
     """
     iteration = _Iteration(f, penalty, C, lambda2, start)
     objective, primal, dual = [], [], []
-    certificate, reason, converged = np.inf, f"the {max_iter} iterations ran out", False
+    certificate, stopping, failure = np.inf, Stopping(tol, settled), None
     for k in range(1, max_iter + 1):
         r, s = iteration.step()
         primal.append(r)
         dual.append(s)
         objective.append(iteration.objective())
         if not np.isfinite(objective[-1]):
-            reason = "the iterates left the range of floating point: the objective has no minimum"
+            failure = "the iterates left the range of floating point: the objective has no minimum"
             break
         if k % CHECK_EVERY == 0 or k == max_iter:
             certificate = iteration.violation() / (penalty.weight or f.largest_correlation)
-            if stop_early and certificate <= tol:
-                reason, converged = f"the optimality conditions hold to {certificate:.1e}", True
+            if stop_early and stopping.enough(certificate, iteration.p, iteration.gradient):
                 break
         if k in BALANCE_AT and stop_early:
             iteration.balance(r, s)
+    converged, reason = stopping.end(certificate if stop_early else np.inf, max_iter)
     return SolverResult(
         coef=iteration.p,
         objective=np.array(objective),
         primal_residuals=np.array(primal),
         dual_residuals=np.array(dual),
         n_iter=len(objective),
-        converged=converged,
-        reason=reason,
+        converged=converged and failure is None,
+        reason=failure or reason,
         certificate=float(certificate),
         gradient=iteration.gradient,
         state=SplitState(iteration.p, iteration.q, iteration.u, iteration.v, iteration.mu),

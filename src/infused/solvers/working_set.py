@@ -23,6 +23,7 @@ from infused._typing import Array, Floats, Ints
 from infused.solvers.least_squares import LeastSquares
 from infused.solvers.result import SolverResult, SplitState
 from infused.solvers.split_bregman import FIRST_MU, RowPenalty, split_bregman
+from infused.solvers.stopping import Settled, Stopping
 
 __all__ = ["split_bregman_on_working_set"]
 
@@ -41,8 +42,12 @@ def split_bregman_on_working_set(
     max_iter: int = 2000,
     tol: float = 1e-4,
     start: SolverResult | None = None,
+    settled: Settled | None = None,
 ) -> SolverResult:
-    """Solve the problem above, until its optimality conditions hold to ``tol`` relative to lambda1."""
+    """Solve the problem above, until its optimality conditions hold to ``tol`` relative to lambda1.
+
+    With ``settled``, until it is content as well: see :class:`Stopping`.
+    """
     state, gradient = _at_zero(f, C), -f.correlation
     if start is not None and start.state is not None:
         state, gradient = start.state, start.gradient
@@ -50,14 +55,11 @@ def split_bregman_on_working_set(
     scale = penalty.weight or f.largest_correlation
     within = np.inf if inside.any() else 0.0  # violation of the conditions in the working set
     results: list[SolverResult] = []
-    left, converged, reason = max_iter, False, f"the {max_iter} iterations ran out"
+    left, stopping = max_iter, Stopping(tol, settled)
     for _ in range(MOST_ROUNDS):
         outside = np.where(inside, 0.0, penalty.distance(state.p, gradient + C.T @ state.v) / scale)
         certificate = max(within, float(outside.max(initial=0.0)))
-        if certificate <= tol:
-            reason, converged = f"the optimality conditions hold to {certificate:.1e}", True
-            break
-        if left <= 0:
+        if stopping.enough(certificate, state.p, gradient) or left <= 0:
             break
         features = _grow(inside, outside)
         edges = np.flatnonzero(np.diff(C[:, features].indptr))
@@ -67,7 +69,7 @@ def split_bregman_on_working_set(
             C[:, features][edges],
             lambda2,
             max_iter=left,
-            tol=INNER * max(tol, ROUGH * min(certificate, 1.0)),
+            tol=INNER * max(stopping.level, ROUGH * min(certificate, 1.0)),
             start=SplitState(state.p[features], state.q[edges], state.u[features], state.v[edges], state.mu),
         )
         results.append(inner)
@@ -75,6 +77,7 @@ def split_bregman_on_working_set(
         within = inner.certificate
         state = _expanded(state, inner, features, edges)
         gradient = f.gradient(state.p)
+    converged, reason = stopping.end(certificate, max_iter)
     return SolverResult(
         coef=state.p,
         objective=_joined([result.objective for result in results] or [[f.value(state.p, gradient)]]),

@@ -1,0 +1,87 @@
+"""A selection hangs neither on the solver nor on its tolerance."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from infused import FusedLasso, InFusedLasso, Lasso, make_selector
+from infused.selectors.certainty import CertainOrder, Standing
+from infused.solvers.stopping import Stopping
+
+TOLERANCES = (1e-3, 1e-4, 1e-6)
+
+
+def noisy(n_samples, n_features, n_classes, seed):
+    """Mostly noise: most of what is selected was close to not being so."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_samples, n_features))
+    signal = X[:, :3].sum(axis=1) + 2 * rng.normal(size=n_samples)
+    return X, signal if n_classes is None else np.digitize(signal, [-1.0, 1.0][: n_classes - 1])
+
+
+@pytest.mark.parametrize(
+    ("shape", "n_classes"), [((40, 600), None), ((50, 500), 3), ((400, 290), 3), ((300, 120), 2)]
+)
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("id", ["lasso", "fused-lasso", "infused-lasso", "group-lasso"])
+def test_every_solver_and_tolerance_selects_the_same(id, shape, n_classes, seed):
+    X, y = noisy(*shape, n_classes, seed)
+    make = partial(make_selector, id, n_features_to_select=min(shape[0], shape[1] // 2), n_jobs=1)
+    fused = id in ("fused-lasso", "infused-lasso")
+    solvers = ["split-bregman", *(["proximal"] if n_classes in (None, 2) else [])] if fused else [None]
+    options = [{"solver": solver, "fusion": "chain"} if solver else {} for solver in solvers]
+    fits = [make(tol=tol, **more).fit(X, y) for more in options for tol in TOLERANCES]
+    for other in fits[1:]:
+        np.testing.assert_array_equal(other.support_, fits[0].support_)
+
+
+@pytest.mark.parametrize("make", [Lasso, FusedLasso, partial(InFusedLasso, fusion="chain")])
+def test_the_features_that_a_model_needs_do_not_hang_on_the_tolerance(make):
+    X, y = noisy(60, 300, None, 0)
+    first, *others = (make(tol=tol, n_jobs=1).fit(X, y).support_ for tol in TOLERANCES)
+    for other in others:
+        np.testing.assert_array_equal(other, first)
+
+
+def test_copies_of_a_feature_do_not_keep_a_solver_going():
+    X, y = noisy(60, 300, None, 0)
+    twice = np.hstack([X, X])
+    one, two = (Lasso(n_features_to_select=20, n_jobs=1).fit(A, y) for A in (X, twice))
+    assert two.n_iter_ < 3 * one.n_iter_
+
+
+def look(certain, lengths, leftover):
+    certain.standing = lambda coef, gradient: Standing(np.array(lengths), np.array(leftover))
+    return certain(np.empty(0), np.empty(0))
+
+
+def test_an_order_is_certain_when_the_margin_is_more_than_the_change():
+    certain = CertainOrder(None, 2)
+    assert not look(certain, [3.0, 2.0, 1.0, 0.0], [1.0, 1.0, 1.0, 0.5])  # nothing to compare with
+    assert not look(certain, [3.0, 2.0, 1.9, 0.0], [1.0, 1.0, 1.0, 0.5])
+    assert look(certain, [3.0, 2.0, 1.85, 0.0], [1.0, 1.0, 1.0, 0.5])
+
+
+def test_without_a_cut_all_that_have_no_score_must_be_in_order():
+    certain = CertainOrder(None, None)
+    look(certain, [3.0, 2.0, 0.0, 0.0], [1.0, 1.0, 0.5, 0.4])
+    assert not look(certain, [3.0, 2.5, 0.0, 0.0], [1.0, 1.0, 0.5, 0.3])
+    assert look(certain, [3.0, 2.5, 0.0, 0.0], [1.0, 1.0, 0.5, 0.35])
+    assert not look(certain, [3.0, 2e-4, 0.0, 0.0], [1.0, 1.0, 0.5, 0.35])  # it may be none
+    assert look(certain, [3.0, 2.5, 0.0, 0.0], [1.0, 1.0, 0.35, 0.35]) is False
+    assert look(certain, [3.0, 2.5, 0.0, 0.0], [1.0, 1.0, 0.35, 0.35])  # a tie
+
+
+def test_a_rule_that_is_never_content_ends_at_the_floor():
+    rule, seen = Stopping(1e-3, lambda coef, gradient: False), []
+    certificate = 1.0
+    while not rule.enough(certificate, np.empty(0), np.empty(0)):
+        seen.append(certificate)
+        certificate /= 2
+    assert certificate <= 1e-9
+    assert rule.end(certificate, 10)[0]
+    assert not Stopping(1e-3).enough(2e-3, np.empty(0), np.empty(0))
+    assert Stopping(1e-3).enough(1e-3, np.empty(0), np.empty(0))
