@@ -27,7 +27,7 @@ CHANGED = {
     "group-lasso": "3",
     # 2: bins are counted exactly instead of a neighbours' estimate.
     "mutual-info": "2",
-    # 2: the lasso inside goes on until its order is certain.
+    # 2: clusters from five times as many features as samples; a shorter path.
     "knockoffs": "2",
     # 2: the trees' samples are drawn as whole weights would repeat them.
     "random-forest": "2",
