@@ -20,7 +20,7 @@ from benchmarks.command import command_parser, run
 from benchmarks.store_tables import STORE
 from benchmarks.tables import markdown_table
 
-PAGES = tuple(map(Path, ("docs/benchmarks.md", "docs/comparison.md", "docs/tables.md", "README.md")))
+PAGES = tuple(map(Path, ("docs/benchmarks.md", "docs/comparison.md", "docs/tables.md", "docs/cluster.md", "README.md")))
 RESULTS = Path("benchmarks/results")
 Row = dict[str, str]
 
@@ -208,11 +208,34 @@ def sparse() -> str:
     return markdown_table(header, rows)
 
 
+def cluster() -> str:
+    """Three questions, one row for each answer."""
+    rows = []
+    for row in _read("cluster_bits"):
+        killed = ", one killed in the middle" if row["killed"] != "0" else ""
+        size = f"{int(row['features']):,} x {row['samples']}"
+        what = f"U of {size}, {row['workers']} worker{'s' * (row['workers'] != '1')}{killed}"
+        rows.append([what, f"{row['bits differ']} entries differ from U here in any bit"])
+    for row in _read("cluster_speed"):
+        what = f"U of {int(row['features']):,} x {int(row['samples']):,}, one thread each"
+        seconds = f"{row['one worker (s)']} s with one worker, {row['two workers (s)']} s with two"
+        rows.append([what, f"{seconds}: {row['ratio']} times as fast"])
+    for row in _read("cluster_larger"):
+        what = f"`InFusedLasso` on {int(row['features']):,} x {int(row['samples']):,}, {row['X (GB)']} GB"
+        peaks = f"peaks of {row['peak of the workers (GB)']} GB (two workers of {row['limit of a worker (GB)']} GB)"
+        here = f"{row['peak of this process (GB)']} GB here"
+        through = f"{row['through the scheduler (MB)']} MB through the scheduler"
+        found = f"{int(row['screened out']):,} features screened out"
+        rows.append([what, f"{peaks} and {here}; {through}; {found}; {row['seconds']} s"])
+    return markdown_table(["what", "measured"], rows)
+
+
 TABLES: dict[str, Callable[..., str]] = {
     "ablation": store_tables.ablation,
     "accuracy": store_tables.accuracy,
     "answers": answers,
     "as_printed": store_tables.as_printed,
+    "cluster": cluster,
     "columns": columns,
     "exactness": exactness,
     "family": family,

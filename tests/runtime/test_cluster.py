@@ -9,6 +9,7 @@ from contextlib import closing
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_wine
 
 import infused
 from infused._runtime import started
@@ -66,6 +67,17 @@ def test_leaving_early_leaves_no_task_behind(client):
             assert known < 20, "tasks are handed out a few at a time"
         assert current_cluster() is not None
     assert tasks_of(client) == [] and current_cluster() is None
+
+
+def test_folds_of_an_automatic_choice_are_the_same_there(client):
+    X, y = load_wine(return_X_y=True)
+    here = infused.Lasso(n_features_to_select="auto").fit(X, y)
+    with infused.cluster(client):
+        there = infused.Lasso(n_features_to_select="auto").fit(X, y)
+        selection = infused.select((X, y), k="auto", method="anova")
+    assert there.number_curve_ == here.number_curve_ and np.array_equal(there.ranking_, here.ranking_)
+    assert selection.features == infused.select((X, y), k="auto", method="anova").features
+    assert tasks_of(client) == []
 
 
 def test_what_a_task_raises_is_raised_here(client):

@@ -13,9 +13,11 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_consistent_length
 
+from infused._runtime.cluster import current_cluster
 from infused._runtime.messages import reason
 from infused._runtime.progress import Stage, reporting
 from infused._runtime.sklearn_compat import check_sample_weight
+from infused._runtime.tasks import each
 from infused._typing import Array, Data, Floats, Ints, TargetKind
 from infused.exceptions import InputError, Setting
 from infused.selectors.groups import Groups
@@ -174,12 +176,37 @@ def number_curve(
     scores, beside = np.empty((n_folds, len(grid))), []
     with warnings.catch_warnings(), reporting(None):
         warnings.simplefilter("ignore")  # what matters is said of the fit on all data
-        for row, fold in zip(scores, folds, strict=True):
-            order = rank(fold)[: grid[-1]]
-            stage.advance(len(grid))  # a ranking takes about as long as the scores
-            row[:] = scores_along(order, fold, grid, kind, scoring, stage.advance)
-            beside.append(references(fold, kind, scoring))
+        # Here the stage goes on with every number; on a cluster, with every fold.
+        there = current_cluster() is not None
+        how = _How(rank, grid, kind, scoring)
+        done = each(_scored, folds, how) if there else (_scored(how, fold, stage.advance) for fold in folds)
+        for row, (found, reference) in zip(scores, done, strict=True):
+            row[:] = found
+            beside.append(reference)
+            stage.advance(2 * len(grid) if there else 0)
     return curve_of(scores, grid, beside, scoring)
+
+
+@dataclass(frozen=True)
+class _How:
+    """What is done on every fold."""
+
+    rank: Callable[[Fold], Ints]
+    grid: Ints
+    kind: TargetKind
+    scoring: Scoring
+
+
+def _scored(
+    how: _How, fold: Fold, advance: Callable[[float], None] = lambda steps: None
+) -> tuple[Floats, tuple[float, float]]:
+    """The scores of each number of features on a fold, and those of none and of all."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        order = how.rank(fold)[: how.grid[-1]]
+        advance(len(how.grid))  # a ranking takes about as long as the scores
+        found = scores_along(order, fold, how.grid, how.kind, how.scoring, lambda: advance(1))
+        return found, references(fold, how.kind, how.scoring)
 
 
 def scores_along(
