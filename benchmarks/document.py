@@ -20,7 +20,9 @@ from benchmarks.command import command_parser, run
 from benchmarks.store_tables import STORE
 from benchmarks.tables import markdown_table
 
-PAGES = tuple(map(Path, ("docs/benchmarks.md", "docs/comparison.md", "docs/tables.md", "docs/cluster.md", "README.md")))
+PAGES = tuple(
+    map(Path, ("docs/benchmarks.md", "docs/comparison.md", "docs/tables.md", "docs/cluster.md", "README.md"))
+)
 RESULTS = Path("benchmarks/results")
 Row = dict[str, str]
 
@@ -222,7 +224,8 @@ def cluster() -> str:
         rows.append([what, f"{seconds}: {row['ratio']} times as fast"])
     for row in _read("cluster_larger"):
         what = f"`InFusedLasso` on {int(row['features']):,} x {int(row['samples']):,}, {row['X (GB)']} GB"
-        peaks = f"peaks of {row['peak of the workers (GB)']} GB (two workers of {row['limit of a worker (GB)']} GB)"
+        limit = f"two workers of {row['limit of a worker (GB)']} GB"
+        peaks = f"peaks of {row['peak of the workers (GB)']} GB ({limit})"
         here = f"{row['peak of this process (GB)']} GB here"
         through = f"{row['through the scheduler (MB)']} MB through the scheduler"
         found = f"{int(row['screened out']):,} features screened out"

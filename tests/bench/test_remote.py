@@ -16,6 +16,7 @@ from infused.exceptions import InputError
 from infused.selectors.method import Method
 from tests.bench.odd_selectors import MARK
 from tests.bench.test_runner import ODD, PATIENCE_S, finish, lasting, n_cells, start, wait_until
+from tests.runtime.test_cluster import tasks_of
 
 pytest.importorskip("distributed")
 
@@ -34,18 +35,23 @@ def data_file(tmp_path_factory):
 
 def test_stopped_and_killed_the_store_is_that_of_a_run_without_a_cluster(tmp_path, data_file, client):
     store = tmp_path / "store"
-    for how, code in ((signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)):
-        process = start(store, data_file, *SLOW, "--workers", "2")
+    there = ("--scheduler", client.scheduler.address)
+    for how, code, where, n_own in (
+        (signal.SIGINT, 130, there, 0),
+        (signal.SIGKILL, -signal.SIGKILL, ("--workers", "2"), 2),
+    ):
+        process = start(store, data_file, *SLOW, *where)
         before = n_cells(store)
         wait_until(lambda before=before: n_cells(store) > before)
         workers = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(how)
         assert finish(process)[0] == code
         gone, alive = psutil.wait_procs(workers, timeout=PATIENCE_S)
-        assert not alive and len(gone) >= 2  # nothing works on for nobody
+        assert not alive and len(gone) >= n_own  # nothing works on for nobody
+        assert tasks_of(client) == []
     stopped = n_cells(store)
     other = tmp_path / "other"
-    for folder, where in ((store, ("--scheduler", client.scheduler.address)), (other, ("--jobs", "1"))):
+    for folder, where in ((store, there), (other, ("--jobs", "1"))):
         options = ("--store", str(folder), "--datasets", str(data_file), *SLOW, *where)
         assert main(["benchmark", *options]) == 1, "as one method fails"
     assert 0 < stopped < n_cells(store) == 4 * 6
