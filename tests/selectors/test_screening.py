@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import infused
-from infused import FusedLasso, GroupLasso, InFusedLasso, Lasso
+from infused import MRMR, FusedLasso, GroupLasso, InFusedLasso, Lasso
 from infused._runtime.cluster import Cluster
 from infused.exceptions import InputError, MemoryBudgetError, ScreeningWarning
 from infused.selectors import screening
@@ -111,6 +111,7 @@ def test_what_needs_all_features_at_once_is_refused_in_one_line(client, data):
         (InFusedLasso(**few, formulation="paper"), "formulation="),
         (InFusedLasso(**few, fusion="grid", grid_shape=(40, 40)), "fusion="),
         (GroupLasso(**few), "GroupLasso"),
+        (MRMR(**few), "MRMR needs all of it here"),
     ):
         with infused.cluster(client), pytest.raises(InputError, match=words):
             selector.fit(lazily(X), y)

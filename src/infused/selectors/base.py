@@ -12,6 +12,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from infused._runtime.callbacks import CallbackSupport
+from infused._runtime.cluster import is_collection
 from infused._runtime.sklearn_compat import Interval, StrOptions
 from infused._runtime.sparse import sound
 from infused._runtime.targets import check_varied
@@ -165,6 +166,11 @@ def checked(selector: BaseSelector, X: Any, y: Any, **options: Any) -> tuple[Any
 
     ``options`` are those of scikit-learn's ``validate_data``.
     """
+    if is_collection(X):
+        raise InputError(
+            f"X is an array of Dask, and {type(selector).__name__} needs all of it here: give an array, or "
+            "take a linear selector, such as Lasso, inside infused.cluster(client)"
+        )
     X, y = sound(X), comparable(sound(y, "y"))
     with np.errstate(over="ignore", invalid="ignore"):  # it looks for NaN in a sum, which may overflow
         X, y = validate_data(selector, X, y, accept_sparse=["csr", "csc"], ensure_min_samples=2, **options)
