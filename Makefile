@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 LOWEST_PYTHON ?= 3.11
 NEWEST_PYTHON ?= 3.13
 
-.PHONY: demo test test-lowest test-newest lint check dist validate bench clean
+.PHONY: demo test test-lowest test-newest lint check dist docs docs-quick docs-links validate bench clean
 
 demo: $(READY)  ## the main job, on scikit-learn's digits
 	$(BIN)/infused select digits -k 20 --report --force
@@ -37,6 +37,15 @@ check: lint test
 dist: $(READY)  ## sdist and wheel, each installed into an empty environment and tested from there
 	.ci/dist
 
+docs: $(READY)  ## the site in docs/_build/html, examples run; a warning fails
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+
+docs-quick: $(READY)  ## the same without running the examples
+	INFUSED_DOCS=quick $(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/quick
+
+docs-links: docs-quick  ## whether every link inside the site leads somewhere
+	$(BIN)/python docs/_ext/inner_links.py docs/_build/quick
+
 validate: $(READY)  ## slow: U against its definition on the paper's data (needs INFUSED_DATA)
 	$(BIN)/python -m benchmarks.validate
 
@@ -51,4 +60,4 @@ $(READY): pyproject.toml
 	touch $(READY)
 
 clean:
-	rm -rf .venv* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv* .mypy_cache .pytest_cache .ruff_cache .hypothesis dist docs/_build docs/api docs/auto_examples

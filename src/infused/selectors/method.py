@@ -213,10 +213,10 @@ def _as_list(value: Any) -> Any:
 
 def _validated(selector: Any) -> Any:
     """The selector, its parameters checked as scikit-learn's estimators check them."""
-    validate = getattr(selector, "_validate_params", None)
-    if validate is not None:
+    # A selector of somebody's own need not declare what its parameters may be.
+    if hasattr(selector, "_validate_params") and hasattr(selector, "_parameter_constraints"):
         try:
-            validate()
+            selector._validate_params()
         except ValueError as error:
             raise InputError(str(error)) from error
     return selector

@@ -1,0 +1,75 @@
+"""The site: a page for every public name, all commands, examples that draw; `make docs` builds it."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+import typer
+
+from infused.cli.app import app
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
+
+
+def extension(name):
+    """A module of the site's own."""
+    found = importlib.util.spec_from_file_location(name, ROOT / "docs" / "_ext" / f"{name}.py")
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+def test_every_public_name_has_a_page():
+    public = extension("public_names")
+    listed = re.findall(r"^   (infused[\w.]+)$", public.page(), re.MULTILINE)
+    for space in ("infused", *public.SPACES):
+        names = set(importlib.import_module(space).__all__) - (
+            set(public.MODULES) if space == "infused" else set()
+        )
+        assert {f"{space}.{name}" for name in names} <= set(listed)
+    assert len(listed) == len(set(listed))
+
+
+def test_every_command_is_in_the_reference():
+    reference = extension("command_line")
+    found = dict(reference.commands(typer.main.get_command(app), "infused"))
+    assert {"infused select", "infused datasets fetch", "infused benchmark table"} <= set(found)
+    assert all(reference.examples(command) for command in found.values())
+    assert reference.usage("infused explain", found["infused explain"]).startswith(
+        "infused explain [OPTIONS] "
+    )
+    assert "[" not in reference.plain("[bold]Examples[/bold]")
+
+
+def test_ten_examples_or_more_each_with_a_picture_and_none_with_a_network():
+    assert len(EXAMPLES) >= 10
+    for path in EXAMPLES:
+        text = path.read_text(encoding="utf-8")
+        assert "plt.show()" in text and "# %%" in text, path.name
+        assert not re.search(r"fetch_|https?://|INFUSED_DATA", text), path.name
+
+
+def test_the_guide_answers_how_many_features():
+    page = (ROOT / "docs" / "guide" / "how_many.md").read_text(encoding="utf-8")
+    assert page.startswith("# How many features?")
+    for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
+        exec(compile(block, "how_many.md", "exec"), {"__name__": "__main__"})
+
+
+def test_a_broken_link_is_found(tmp_path):
+    links = extension("inner_links")
+    (tmp_path / "a.html").write_text('<p id="here"><a href="b.html#there">b</a><a href="#here">a</a></p>')
+    (tmp_path / "b.html").write_text('<p id="there"></p><a href="http://elsewhere.example">out</a>')
+    assert links.broken(tmp_path) == []
+    (tmp_path / "b.html").write_text('<a href="c.html">c</a>')
+    assert sorted(links.broken(tmp_path)) == ["a.html: b.html#there", "b.html: c.html"]
+
+
+@pytest.mark.parametrize("name", ["choosing", "how_many", "reading", "large"])
+def test_a_page_of_the_guide_is_reached(name):
+    assert f"]({name}.md)" in (ROOT / "docs" / "guide" / "index.md").read_text(encoding="utf-8")
