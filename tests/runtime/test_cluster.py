@@ -80,6 +80,18 @@ def test_folds_of_an_automatic_choice_are_the_same_there(client):
     assert tasks_of(client) == []
 
 
+def test_half_samples_and_trials_are_the_same_there(client):
+    X, y = load_wine(return_X_y=True)
+    stable = infused.StabilitySelection(infused.Lasso(n_features_to_select=4), n_pairs=4, random_state=0)
+    auto = infused.AutoSelector(methods=["anova", "lasso"], cv=3)
+    frequencies, ranking = stable.fit(X, y).frequencies_, auto.fit(X, y).ranking_
+    curves = auto.curves_
+    with infused.cluster(client):
+        assert np.array_equal(stable.fit(X, y).frequencies_, frequencies)
+        assert np.array_equal(auto.fit(X, y).ranking_, ranking) and auto.curves_ == curves
+    assert tasks_of(client) == []
+
+
 def test_what_a_task_raises_is_raised_here(client):
     with infused.cluster(client), pytest.raises(InputError, match="3 is no good"):
         list(each(failing, [3]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from math import inf
 from time import perf_counter
@@ -13,8 +14,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
+from infused._runtime.cluster import current_cluster
 from infused._runtime.messages import reason
 from infused._runtime.progress import Stage, reporting
+from infused._runtime.tasks import each
 from infused._typing import Array, Data, Floats, Ints, TargetKind
 from infused.exceptions import InputError, Setting
 from infused.selectors.costs import Clock, Probe, some_rows
@@ -180,25 +183,41 @@ class Contest:
     def _scores(self, one: Trial, stage: Stage, first: bool) -> Floats | None:
         """folds x numbers; None where the time did not suffice."""
         scores, longest = np.empty((len(self.splits), len(self.grid))), 0.0
-        for n, split in enumerate(self.splits):
-            to_come = MARGIN * longest * (len(self.splits) - n) + self._reserve(one)
-            if n and not first and to_come > self.clock.left():
-                one.status = f"stopped after {n} of {len(self.splits)} folds: the time was up"
-                return None
-            start = perf_counter()
-            fold = self._fold(split)
-            selector = clone(one.selector).fit(fold.X, fold.y)
-            one.fit_seconds = max(one.fit_seconds, perf_counter() - start)
-            order = np.argsort(selector.ranking_, kind="stable")[: self.grid[-1]]
-            scores[n] = scores_along(order, fold, self.grid, self.kind, self.scoring)
-            longest = max(longest, perf_counter() - start)
-            stage.advance()
+        how = one.selector, self.grid, self.kind, self.scoring
+        folds = (self._fold(split) for split in self.splits)
+        # Without a limit folds may run side by side, on a cluster; else each waits for the clock.
+        done = each(_on_fold, folds, *how) if self._together() else (_on_fold(*how, fold) for fold in folds)
+        with closing(done):
+            for n in range(len(self.splits)):
+                to_come = MARGIN * longest * (len(self.splits) - n) + self._reserve(one)
+                if n and not first and to_come > self.clock.left():
+                    one.status = f"stopped after {n} of {len(self.splits)} folds: the time was up"
+                    return None
+                scores[n], fitting, seconds = next(done)
+                one.fit_seconds, longest = max(one.fit_seconds, fitting), max(longest, seconds)
+                stage.advance()
         return scores
+
+    def _together(self) -> bool:
+        return current_cluster() is not None and not self.clock.limited
 
     def _reserve(self, one: Trial) -> float:
         """Seconds for the fit on all samples of whichever may be chosen."""
         able = [other.fit_seconds for other in self.trials if other.curve is not None]
         return self.refit * MARGIN * max([one.fit_seconds, *able])
+
+
+def _on_fold(
+    selector: Any, grid: Ints, kind: TargetKind, scoring: Scoring, fold: Fold
+) -> tuple[Floats, float, float]:
+    """The scores of each number of features; seconds of the fit, and of all."""
+    start = perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = clone(selector).fit(fold.X, fold.y)
+        fitting = perf_counter() - start
+        order = np.argsort(fitted.ranking_, kind="stable")[: grid[-1]]
+        return scores_along(order, fold, grid, kind, scoring), fitting, perf_counter() - start
 
 
 def methods_of(methods: Any) -> list[Method]:
