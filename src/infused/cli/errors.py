@@ -29,6 +29,7 @@ HARMLESS = frozenset(
         *("--categories", "--keep-duplicates"),
         *("--lambda1", "--lambda2", "--lambda3", "--formulation", "--fusion", "--set", "--grid"),
         *("--neighbours", "--folds", "--repeats", "--protocol", "--scoring"),
+        *("--stability", "--fdr"),
     )
 )
 

@@ -316,6 +316,7 @@ OPTIONS = (
     *("categories", "as_category", "missing", "keep_duplicates"),
     *("encoding", "task", "grid", "transform", "seed", "method", "methods", "lambda1", "lambda2", "lambda3"),
     *("formulation", "fusion", "force", "data", "output", "neighbours", "folds", "repeats", "protocol"),
+    *("stability", "fdr"),
     *("classifier", "scoring", "timeout", "memory", "retry", "store", "datasets", "dataset", "format"),
     *("scheduler", "workers"),
 )

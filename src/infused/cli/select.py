@@ -64,6 +64,21 @@ def select(
         typer.Option("--transform", metavar="HOW", help="Of the values first: none, sqrt, log1p or auto."),
     ] = "none",
     scoring: o.Scoring = None,
+    stability: Annotated[
+        int | None,
+        typer.Option(
+            "--stability",
+            metavar="PAIRS",
+            help="Select again in so many pairs of random halves of the samples; 0 for none. By default 50 "
+            "where that takes seconds.",
+        ),
+    ] = None,
+    fdr: Annotated[
+        float | None,
+        typer.Option(
+            "--fdr", metavar="RATE", help="Select by knockoffs: the share that may be false, like 0.1."
+        ),
+    ] = None,
     seed: o.Seed = 0,
     jobs: o.Jobs = -1,
     lambda1: Annotated[float | None, _model("--lambda1", metavar="X", help="Weight of sparsity.")] = None,
@@ -125,6 +140,8 @@ def select(
             method=Method(chosen.id, parameters),
             transform=transform,
             scoring=scoring,
+            stability=stability,
+            fdr=fdr,
             seed=seed,
             n_jobs=jobs,
             **treatment,
@@ -176,13 +193,18 @@ def _settings(texts: Sequence[str]) -> dict[str, Any]:
 
 def show_selection(console: Console, selection: Selection, written: list[Path]) -> None:
     """Two sentences, the best features, and where the rest is."""
-    from infused.record.sentences import asked, came_out, how_many
+    from infused.record.sentences import asked, came_out, how_many, how_sure
 
     record = selection.record
     console.print(Text(terminal.printable(asked(record), 10_000)))
     if record.number is not None:
         console.print(Text(how_many(record)))
     console.print(Text(terminal.printable(came_out(record), 10_000), "bold"))
+    if record.stability is not None:
+        console.print(Text(how_sure(record)))
+    if record.tried:
+        console.print()
+        console.print(_tried_methods(record))
     if record.selected:
         console.print()
         console.print(_best_features(record))
@@ -197,16 +219,33 @@ def _best_features(record: SelectionRecord) -> Any:
     from infused.record.sentences import shared_groups
 
     shared = shared_groups(record)
-    columns = ["rank", "feature", "explained alone", "lost without", "group"]
-    table = terminal.plain_table(*columns, right=("rank", "lost without", "group"))
+    again = ["chosen again"] if record.stability is not None else []
+    columns = ["rank", "feature", "explained alone", "lost without", *again, "group"]
+    table = terminal.plain_table(*columns, right=("rank", "lost without", "chosen again", "group"))
     for feature in record.selected[:SHOWN]:
         table.add_row(
             str(feature.rank),
             Text(terminal.printable(feature.name)),
             terminal.share(feature.alone),
             "" if feature.unique is None else f"{feature.unique:.1%}",
+            *([] if record.stability is None else [f"{record.stability.frequencies[feature.index]:.0%}"]),
             str(feature.group) if feature.group in shared else "-",
         )
+    return table
+
+
+def _tried_methods(record: SelectionRecord) -> Any:
+    """The methods that were tried, and what each reached."""
+    from infused.record.measures import measure, score_text
+
+    name = "accuracy" if record.number is None else record.number.scoring
+    title = measure(name).words
+    table = terminal.plain_table("method", "features", title, "seconds", "", right=("features", "seconds"))
+    for one in record.tried:
+        reached = "" if one.score is None else score_text(one.score, one.error or 0.0, name)
+        told = "chosen" if one.chosen else "" if one.status == "tried" else one.status
+        number = "" if one.n_features is None else f"{one.n_features:,}"
+        table.add_row(Text(one.method), number, reached, f"{one.seconds:.1f}", told)
     return table
 
 

@@ -10,6 +10,7 @@ from infused.coding import VariableCoding
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError
 from infused.record.codec import decode, encode
+from infused.record.trust import Shadows, Stability, StandIn, TriedMethod
 from infused.selectors.method import Method, plain
 from infused.selectors.tuning import NumberCurve
 
@@ -55,6 +56,8 @@ class Request:
     seed: int
     scoring: str | None = None
     """What counts where something is chosen by cross-validation; None for what suits the data."""
+    stability: int | None = None
+    """Pairs of halves of the samples to select in again, 0 for none; None where it takes seconds."""
 
     def recorded(self) -> Request:
         """With parameters as JSON holds them, so that what is read back equals what was written."""
@@ -132,6 +135,10 @@ class SelectedFeature:
     unique: float | None
     """Share of the target's variance that a ridge regression on the selected features loses without it; None
     beyond the features that were compared."""
+    stand_ins: tuple[StandIn, ...] = ()
+    """Features that were not selected and say nearly the same, the most alike first."""
+    wins: float | None = None
+    """The share of repeats in which it was ahead of all shadows; None where none competed."""
 
 
 @dataclass(frozen=True)
@@ -218,6 +225,12 @@ class SelectionRecord:
     """How the number of features was chosen; None where it was not."""
     coding: tuple[VariableCoding, ...] | None = None
     """How the selected features are read and treated, in rank order; None in records of earlier versions."""
+    stability: Stability | None = None
+    """How often features were chosen in halves of the samples; None where nobody looked."""
+    shadows: Shadows | None = None
+    """How the selected features fared against shuffled copies; None where none competed."""
+    tried: tuple[TriedMethod, ...] = ()
+    """The methods that were tried, where the method was chosen."""
 
     def __repr__(self) -> str:
         number = f"{len(self.selected):,} of the {self.data.n_features:,} features of {self.data.name}"

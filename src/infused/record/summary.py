@@ -32,6 +32,8 @@ from infused.record.schema import (
     SelectionRecord,
     Versions,
 )
+from infused.record.stand_ins import stand_ins
+from infused.record.trust import Shadows, stability_of, tried_methods
 from infused.selectors.method import Method
 from infused.selectors.registry import id_of
 
@@ -55,6 +57,8 @@ def summarize(
     kept: Ints | None = None,
     rest: Ints | None = None,
     n_selected: int | None = None,
+    stability: Any = None,
+    shadows: Any = None,
 ) -> SelectionRecord:
     """The record of a selection: what was asked, of which data, and what came out.
 
@@ -84,6 +88,10 @@ def summarize(
         The others, the best first.
     n_selected : int, optional
         How many are selected, where these are more than the selector saw.
+    stability : StabilitySelection, optional
+        Fitted on what the selector saw.
+    shadows : ShadowTest, optional
+        Of the selector.
 
     Returns
     -------
@@ -109,7 +117,7 @@ def summarize(
         reference=view.reference if reference is None else reference,
         standardized=view.standardized,
         coefficient_names=view.coefficient_names,
-        selected=_selected(dataset, coded, target, view, groups),
+        selected=_selected(dataset, coded, target, view, groups, _wins(shadows, kept)),
         features=_all_features(view, dataset.feature_names),
         redundancy=redundancy,
         distributions=tuple(
@@ -125,6 +133,9 @@ def summarize(
         convergence=view.convergence,
         number=number,
         coding=coding.variables,
+        stability=None if stability is None else stability_of(stability, kept, dataset.n_features),
+        shadows=_shadows(shadows),
+        tried=tried_methods(selector),
     )
 
 
@@ -197,13 +208,32 @@ def _redundancy(coded: Coded, best: Ints) -> tuple[Redundancy | None, list[int |
     return Redundancy(THRESHOLD, tuple(tuple(row) for row in part.tolist())), found
 
 
+def _shadows(test: Any) -> Shadows | None:
+    if test is None or not len(test.features):
+        return None
+    return Shadows(test.n_repeats, test.n_shadows, len(test.features), test.n_beaten, float(test.by_chance))
+
+
+def _wins(test: Any, kept: Ints) -> dict[int, float]:
+    """By feature, the share of repeats in which it was ahead of all shadows."""
+    if test is None:
+        return {}
+    return dict(zip(kept[test.features].tolist(), test.wins.tolist(), strict=True))
+
+
 def _selected(
-    dataset: Dataset, coded: Coded, target: _Target, view: FittedView, groups: list[int | None]
+    dataset: Dataset,
+    coded: Coded,
+    target: _Target,
+    view: FittedView,
+    groups: list[int | None],
+    wins: dict[int, float],
 ) -> tuple[SelectedFeature, ...]:
     best = view.order[: view.n_selected]
     alone = np.zeros(0)
     if len(best):
         alone = adjusted(*explained_by_feature(coded, best, target.values, dataset.kind), dataset.n_samples)
+    others = stand_ins(coded, best, dataset.feature_names)
     columns, ends = coded.columns(best[:MOST_COMPARED])
     unique = lost_without(dense_columns(coded.F, columns), target.values, dataset.kind, ends).tolist()
     return tuple(
@@ -216,6 +246,8 @@ def _selected(
             group=groups[place] if place < len(groups) else None,
             alone=float(alone[place]),
             unique=unique[place] if place < len(unique) else None,
+            stand_ins=others[place],
+            wins=wins.get(int(n)),
         )
         for place, n in enumerate(best)
     )

@@ -117,9 +117,12 @@ def selected_csv(record: SelectionRecord) -> str:
     """
     several = len(record.coefficient_names) > 1
     headings = [f"coefficient_{name}" if several else "coefficient" for name in record.coefficient_names]
-    rows: list[list[Any]] = [["rank", "feature", "score", "alone", "unique", *headings, "redundancy_group"]]
+    looked = ["frequency"] if record.stability is not None else []
+    figures = ["score", "alone", "unique", *looked]
+    rows: list[list[Any]] = [["rank", "feature", *figures, *headings, "redundancy_group"]]
     for feature in record.selected:
-        numbers = (feature.score, feature.alone, feature.unique, *(feature.coefficients or ()))
+        again = () if record.stability is None else (record.stability.frequencies[feature.index],)
+        numbers = (feature.score, feature.alone, feature.unique, *again, *(feature.coefficients or ()))
         rows.append([feature.rank, feature.name, *numbers, feature.group])
     return csv_text(rows)
 

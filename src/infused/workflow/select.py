@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 from infused._runtime.messages import check_choice
@@ -23,11 +24,14 @@ from infused.selectors.scoring import default_scoring
 from infused.selectors.tuning import checked_scoring
 from infused.workflow.candidates import candidates
 from infused.workflow.selection import Selection
+from infused.workflow.trust import Trust, look_again
 
 __all__ = ["check_jobs", "fulfil", "path_or_name", "select"]
 
 ENOUGH_FOR_TRANSFORM = 100  # features to choose the transform with, where their number is not given
 LARGEST_SEED = 2**32 - 1
+USUAL = "infused-lasso"
+BY_THEMSELVES = ("auto", "knockoffs")  # they choose the number, if it is left to them
 
 
 def select(
@@ -38,6 +42,8 @@ def select(
     method: Any = "infused-lasso",
     transform: str = "none",
     scoring: str | None = None,
+    stability: int | None = None,
+    fdr: float | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
     target_file: str | PathLike[str] | None = None,
@@ -80,6 +86,13 @@ def select(
         "average_precision", "f1" (macro), "r2", "mae", or another scorer of scikit-learn. By default R² for a
         real target; accuracy for classes, or where the smallest has less than a fifth of an equal share,
         ROC AUC of two classes and balanced accuracy of several.
+    stability : int, default=None
+        How many pairs of random halves of the samples to select in again, to tell which features would be
+        chosen again and whether shuffled copies do as well; 0 for none. By default 50 where that takes a few
+        seconds.
+    fdr : float, default=None
+        The share of what is selected that may be false, such as 0.1: features are selected by knockoffs
+        (:class:`KnockoffSelector`), as many as the rate allows.
     seed : int, default=0
         For everything that is drawn at random.
     n_jobs : int, default=None
@@ -157,11 +170,12 @@ def select(
             task=task,
             grid=grid,
         ),
-        method=Method(chosen.id, {**chosen.parameters, **parameters}),
+        method=_at_rate(Method(chosen.id, {**chosen.parameters, **parameters}), fdr),
         k=plain(k),
         transform=transform,
         seed=plain(seed),
         scoring=scoring,
+        stability=plain(stability),
     )
     return fulfil(request, data, n_jobs=n_jobs)
 
@@ -206,25 +220,31 @@ def fulfil(
     _check_targets(dataset, asked.id, made)
     chosen = _choose(field.data, request, make, timings)
     k = chosen.k if not isinstance(chosen.k, int) else min(chosen.k, field.data.n_features)
+    if asked.id == "auto" and request.scoring is not None:
+        made.set_params(scoring=request.scoring)
+    start = process_time()
     with timed(timings, "select", "selecting features"):
         coded = field.data.coded()
         names = field.data.feature_names
         by_column = names if coded.groups is None else [names[j] for j in coded.groups]
         F = transformed(coded.F, chosen.transform, by_column, coded.numeric)
         selector = with_groups(made.set_params(n_features_to_select=k), coded.groups).fit(F, dataset.y)
+    trust = look_again(selector, F, dataset.y, request, timings, n_jobs, process_time() - start)
     with timed({}, "summarise", "summarising"):
         found = inspect_data(field.data, coded, pixels=dataset.grid_shape is not None)
         record = summarize(
             dataset,
             selector,
-            replace(request, method=_complete(asked, selector)),
+            replace(request, method=_complete(asked, selector), stability=trust.n_pairs),
             transform=chosen.transform,
             timings=timings,
-            notes=(*field.notes, *found, *chosen.reasons, *_told_fusion(selector)),
-            number=chosen.number,
+            notes=(*field.notes, *found, *chosen.reasons, *_told(selector, trust)),
+            number=chosen.number or getattr(selector, "number_curve_", None),
             kept=field.positions,
             rest=field.rest,
             n_selected=chosen.k if isinstance(chosen.k, int) and chosen.k != k else None,
+            stability=trust.stability,
+            shadows=trust.shadows,
         )
     published = selector_info(asked.id).reference
     if published and record.reference is None:
@@ -241,13 +261,16 @@ def check_request(request: Request) -> None:
             Setting("k", k), ": give a whole number from 1, a fraction between 0 and 1, or 'auto'"
         )
     check_choice("transform", request.transform, (*TRANSFORMS, "auto"))
-    if request.scoring is not None and "auto" not in (k, request.transform):
+    if request.scoring is not None and "auto" not in (k, request.transform, request.method.id):
         raise InputError(
             Setting("scoring", request.scoring),
             " has no meaning where nothing is chosen: ask for ",
             Setting("k", "auto"),
             ", or leave it out",
         )
+    pairs = request.stability
+    if not (pairs is None or (isinstance(pairs, int) and not isinstance(pairs, bool) and pairs >= 0)):
+        raise InputError(Setting("stability", pairs), ": give a number of pairs of halves, 0 for none")
     if not (isinstance(request.seed, int) and 0 <= request.seed <= LARGEST_SEED):
         raise InputError(Setting("seed", request.seed), f": give a whole number from 0 to {LARGEST_SEED}")
     request.method.check()
@@ -289,6 +312,8 @@ def _choose(
             )
         transform = how.value
         reasons.append(how.reason)
+    if request.method.id in BY_THEMSELVES and isinstance(k, str):
+        return _Chosen(transform, None, tuple(reasons))
     if isinstance(k, str):
         with timed(timings, "choose the number", "choosing the number of features"):
             curve = choose_number(
@@ -296,6 +321,26 @@ def _choose(
             )
         return _Chosen(transform, curve.chosen, tuple(reasons), curve)
     return _Chosen(transform, k, tuple(reasons))
+
+
+def _at_rate(method: Method, fdr: float | None) -> Method:
+    """The method, or knockoffs where a false discovery rate was asked for."""
+    if fdr is None:
+        return method
+    if method not in (Method(USUAL), Method("knockoffs", method.parameters)):
+        raise InputError(
+            Setting("fdr", fdr), " selects by knockoffs: leave ", Setting("method"), " and its parameters out"
+        )
+    return Method("knockoffs", {**method.parameters, "fdr": fdr})
+
+
+def _told(selector: Any, trust: Trust) -> list[str]:
+    """What was found out or chosen on the way, in sentences."""
+    notes = _told_fusion(selector)
+    if hasattr(selector, "candidates_"):
+        tried = sum(status == "tried" for status in selector.candidates_["status"])
+        notes.append(f"{selector.method_} was chosen among {tried} methods by cross-validation")
+    return [*notes, *([trust.note] if trust.note else [])]
 
 
 def _told_fusion(selector: Any) -> list[str]:

@@ -84,7 +84,8 @@ class Selection:
 
         ``score`` is the method's own. ``alone`` is the share of a feature's variance that goes with the
         target, corrected for chance; ``unique`` is the share of the target's variance that the selected
-        features lose without it; features of one ``group`` repeat each other. Coefficients follow, where the
+        features lose without it; ``frequency`` is the share of random halves of the samples that chose it,
+        where that was looked at; features of one ``group`` repeat each other. Coefficients follow, where the
         method has them.
         """
         pandas, record = extra("pandas"), self.record
@@ -96,6 +97,9 @@ class Selection:
             columns[title] = [feature.coefficients and feature.coefficients[n] for feature in record.selected]
         table = pandas.DataFrame(columns)
         table.insert(1, "feature", self.features)
+        if record.stability is not None:
+            again = [record.stability.frequencies[feature.index] for feature in record.selected]
+            table.insert(5, "frequency", again)
         return table
 
     def apply(self, data: Any, *, transformed: bool = False, **options: Any) -> DataFrame:

@@ -15,6 +15,7 @@ import numpy as np
 from infused.record.schema import SelectionRecord
 
 __all__ = [
+    "TOP",
     "Chart",
     "coefficient_chart",
     "convergence_chart",

@@ -9,7 +9,7 @@ import numpy as np
 
 from infused.record.measures import measure, number, score_text
 from infused.record.schema import SelectionRecord
-from infused.record.sentences import asked, came_out, how_many, shared_groups, title
+from infused.record.sentences import asked, came_out, how_many, how_sure, shared_groups, title
 from infused.report.html.charts import (
     Chart,
     coefficient_chart,
@@ -22,6 +22,7 @@ from infused.report.html.charts import (
 from infused.report.html.number_chart import number_chart
 from infused.report.html.page import PAPER, Pair, Section, embedded, render_page
 from infused.report.html.redundancy_charts import heat_chart, network_chart
+from infused.report.html.trust_charts import again_chart, stand_in_pairs, tried_chart, tried_pairs
 from infused.report.html.value_charts import (
     FEW_CLASSES,
     class_pictures_chart,
@@ -77,7 +78,9 @@ def render_report(record: SelectionRecord) -> str:
         payload=_table(record),
         title=title(record),
         eyebrow=f"Feature selection with {record.method_name}",
-        lead=" ".join(words for words in (asked(record), how_many(record), came_out(record)) if words),
+        lead=" ".join(
+            words for words in (asked(record), how_many(record), came_out(record), how_sure(record)) if words
+        ),
         facts=_facts(record),
         findings=[note[:1].upper() + note[1:] for note in record.data.notes],
         notes=[column_words(record), *[beyond] * (record.data.n_features > MOST_ROWS)],
@@ -93,10 +96,17 @@ def _sections(record: SelectionRecord) -> list[Section]:
         for number, features in shared_groups(record).items()
     )
     return [
+        Section("again", "Would they be chosen again?", _there(again_chart(record))),
+        Section("tried", "Methods that were tried", _there(tried_chart(record)), pairs=tried_pairs(record)),
         Section("number", "How many features", _there(number_chart(record))),
         Section("scores", "Scores", scores),
         Section("picture", "Picture", _there(picture_chart(record), class_pictures_chart(record))),
-        Section("redundancy", "Redundancy", _there(heat_chart(record), network_chart(record)), pairs=groups),
+        Section(
+            "redundancy",
+            "Redundancy",
+            _there(heat_chart(record), network_chart(record)),
+            pairs=(*groups, *stand_in_pairs(record)),
+        ),
         _distributions(record),
         Section("convergence", "Convergence", _there(convergence_chart(record))),
     ]
@@ -132,9 +142,14 @@ def _table(record: SelectionRecord) -> dict[str, Any]:
         "groups": [feature.group if feature.group in shared else None for feature in shown],
         "alone": [rounded(feature.alone, 4) for feature in shown],
         "unique": [rounded(feature.unique, 4) for feature in shown],
+        "again": [_frequency(record, feature.index) for feature in shown],
         "coefficients": [[rounded(b, 4) for b in feature.coefficients or ()] for feature in shown],
         "coefficientNames": list(record.coefficient_names),
     }
+
+
+def _frequency(record: SelectionRecord, feature: int) -> float | None:
+    return None if record.stability is None else rounded(record.stability.frequencies[feature], 4)
 
 
 def column_words(record: SelectionRecord) -> str:
@@ -145,6 +160,8 @@ def column_words(record: SelectionRecord) -> str:
         f"share of the variance of {target} that the selected features lose without it. "
         f"Score: {record.method_name}'s own."
     )
+    if record.stability is not None:
+        words += " Chosen again: share of random halves of the samples that chose it, too."
     if record.redundancy is not None:
         limit = f"{record.redundancy.threshold:g}"
         words += f" Group: near-duplicates, which correlate with each other by at least {limit}."
@@ -170,6 +187,14 @@ def _facts(record: SelectionRecord) -> list[Pair]:
     ]
     if data.classes is not None:
         pairs.append(("Classes", f"{len(data.classes):,}"))
+    if record.stability is not None:
+        pairs.append(("Stable features", f"{record.stability.n_stable:,}"))
+        if record.stability.n_stable:
+            pairs.append(("Expected false among them", f"≤ {record.stability.expected_false:.2g}"))
+    if record.shadows is not None:
+        pairs.append(
+            ("Beaten by shuffled copies", f"{record.shadows.n_beaten:,} of {record.shadows.n_compared:,}")
+        )
     if record.redundancy is not None:
         pairs.append(("Near-duplicate groups", f"{len(shared_groups(record)):,}"))
     if found is not None and found.converged is not None:
@@ -212,6 +237,7 @@ def _settings(record: SelectionRecord) -> list[Pair]:
         ("Method", request.method.id),
         ("Parameters", _options(request.method.parameters)),
         ("Features asked for", "as many as it finds" if request.k is None else str(request.k)),
+        ("Halves of the samples", f"{request.stability} pairs" if request.stability else ""),
         ("Scored by", "" if record.number is None else record.number.scoring),
         ("Transform", f"{record.transform}{chosen}"),
         ("Seed", str(request.seed)),

@@ -1,0 +1,103 @@
+"""Would it be chosen again? What selections, records and commands say of it."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import infused
+from infused.exceptions import InputError
+from infused.record.schema import SelectionRecord
+from infused.record.sentences import came_out, how_sure
+
+DATA = "breast-cancer"
+
+
+@pytest.fixture(scope="module")
+def noise():
+    rng = np.random.default_rng(1)
+    return rng.normal(size=(80, 60)), rng.permutation(np.arange(80) % 2)
+
+
+@pytest.fixture(scope="module")
+def looked():
+    return infused.select(DATA, k=6, method="lasso", stability=20)
+
+
+def test_on_noise_nothing_is_stable(noise):
+    selection = infused.select(noise, k=8, method="lasso", stability=20)
+    assert selection.record.stability.n_stable == 0
+    said = how_sure(selection.record)
+    assert said.startswith(
+        "Nothing is stable: in 40 random halves of the samples, no feature was chosen 30 times"
+    )
+    assert "which say nothing of the target, do as well as all 8 selected features" in said
+    assert "Nothing is stable" in selection.report()
+    none = infused.select(noise, method="stability")
+    assert len(none) == 0 and "nothing is stable" in came_out(none.record)
+
+
+def test_known_facts_are_told(looked):
+    record = looked.record
+    assert looked.table.loc[0, ["feature", "frequency"]].tolist() == ["worst concave points", 1.0]
+    assert record.stability.n_stable >= 3 and record.stability.expected_false < 1
+    assert record.shadows.n_beaten == 0 and record.selected[0].wins == 1.0
+    assert how_sure(record).endswith(
+        "All 6 do better than shuffled copies of the features, which say nothing of the target."
+    )
+    radius = next(one for one in record.selected if one.name == "worst radius")
+    assert {one.name for one in radius.stand_ins} & {"worst perimeter", "worst area"}
+    assert all(one.correlation >= 0.8 for one in radius.stand_ins)
+
+
+def test_records_of_python_reruns_and_files_are_the_same(looked, tmp_path):
+    again = infused.rerun(looked).again.record
+    assert again.stability == looked.record.stability and again.shadows == looked.record.shadows
+    assert again.request == looked.record.request and again.selected == looked.record.selected
+    looked.save(tmp_path, report=False)
+    assert infused.Selection.load(tmp_path).record == looked.record
+    header = (tmp_path / "selected.csv").read_text().splitlines()[0]
+    assert header.startswith("rank,feature,score,alone,unique,frequency,")
+    older = json.loads(looked.record.to_json())
+    for name in ("stability", "shadows", "tried"):
+        del older[name]
+    del older["request"]["stability"]
+    assert SelectionRecord.from_json(json.dumps(older)).stability is None
+
+
+def test_it_is_looked_at_where_it_takes_seconds(monkeypatch):
+    assert infused.select(DATA, k=3, method="anova").record.stability is None
+    monkeypatch.setattr("infused.workflow.trust.SECONDS", 60.0)
+    quick = infused.select(DATA, k=3, method="anova").record
+    assert quick.stability.n_pairs == 50 == quick.request.stability
+    assert infused.select(DATA, k=3, method="anova", stability=0).record.stability is None
+
+
+def test_a_method_that_was_chosen(looked):
+    chosen = infused.select(DATA, k="auto", method="auto:methods=['anova','lasso']", scoring="roc_auc")
+    record = chosen.record
+    assert [one.method for one in record.tried] == ["anova", "lasso"]
+    assert sum(one.chosen for one in record.tried) == 1
+    assert record.number.scoring == "roc_auc" and record.number.chosen == len(chosen)
+    page = chosen.report()
+    assert "Methods that were tried" in page and "was chosen among 2 methods" in page
+    assert infused.rerun(chosen).difference == ""
+    assert looked.record.tried == ()
+
+
+def test_a_false_discovery_rate():
+    selection = infused.select(DATA, fdr=0.2)
+    assert selection.record.request.method.id == "knockoffs"
+    assert selection.record.request.method.parameters["fdr"] == 0.2
+    assert selection.features == infused.select(DATA, method="knockoffs", fdr=0.2).features
+    with pytest.raises(InputError, match="selects by knockoffs: leave method= and its parameters out"):
+        infused.select(DATA, method="lasso", fdr=0.2)
+    with pytest.raises(InputError, match="stability=-1: give a number of pairs of halves"):
+        infused.select(DATA, stability=-1)
+
+
+def test_whole_variables_of_tables(table):
+    selection = infused.select(table, "diagnosis", k=2, method="anova", stability=5)
+    assert len(selection.record.stability.frequencies) == selection.record.data.n_features
