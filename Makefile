@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 LOWEST_PYTHON ?= 3.11
 NEWEST_PYTHON ?= 3.13
 
-.PHONY: demo test test-lowest test-newest lint check dist docs docs-quick docs-links validate bench clean
+.PHONY: demo test test-lowest test-newest lint check dist docs docs-quick docs-links validate bench fuzz clean
 
 demo: $(READY)  ## the main job, on scikit-learn's digits
 	$(BIN)/infused select digits -k 20 --report --force
@@ -45,6 +45,12 @@ docs-quick: $(READY)  ## the same without running the examples
 
 docs-links: docs-quick  ## whether every link inside the site leads somewhere
 	$(BIN)/python docs/_ext/inner_links.py docs/_build/quick
+
+MINUTES ?= 10
+SEED ?= 0
+
+fuzz: $(READY)  ## slow: damaged files and records, random options and selectors; MINUTES=10 SEED=0
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --seed $(SEED)
 
 validate: $(READY)  ## slow: U against its definition on the paper's data (needs INFUSED_DATA)
 	$(BIN)/python -m benchmarks.validate

@@ -26,6 +26,7 @@ __all__ = [
     "in_numbers",
     "likely_targets",
     "plain",
+    "validated",
 ]
 
 #: "texts" are features whose types are known: a text file gives every value as it is written.
@@ -84,6 +85,13 @@ def in_numbers(raw: Raw, where: str) -> Raw:
     if isinstance(raw, RawTable) and raw.columns.num_columns == 0:
         raise DataError(f"{where} has no columns")
     return raw if isinstance(raw, RawTable) else replace(raw, X=_as_numbers(raw.X, where))
+
+
+def validated(columns: Any) -> Any:
+    """A pyarrow table as it came from a file: its offsets, which pyarrow trusts, and its texts are checked."""
+    columns.validate(full=True)
+    "".join(columns.column_names)  # raises where a name is no UTF-8
+    return columns
 
 
 def as_array(values: Any, what: str) -> Array:

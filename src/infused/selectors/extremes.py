@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from infused._typing import Floats
 from infused.exceptions import InputError, Setting
 
-__all__ = ["LARGEST", "refuse_extreme", "tame"]
+__all__ = ["LARGEST", "refuse_extreme", "tame", "tame_together"]
 
 #: By bytes of a number: the square of its square is in range, and that of its inverse.
 LARGEST = {2: 2.0**4, 4: 2.0**40, 8: 2.0**200}
@@ -35,6 +35,14 @@ def tame(A: Any, extreme: float | None = None) -> Any:
         A.data = np.ldexp(A.data, exponents[owners])
         return A
     return np.ldexp(A, exponents if A.ndim == 2 else exponents[0])
+
+
+def tame_together(train: Floats, test: Floats) -> tuple[Floats, Floats]:
+    """Two parts of the same columns, divided by the same powers of two where either is extreme."""
+    if all(tame(part) is part for part in (train, test)):
+        return train, test
+    both = tame(np.concatenate([train, test]))
+    return both[: len(train)], both[len(train) :]
 
 
 def refuse_extreme(A: Floats, name: str) -> None:

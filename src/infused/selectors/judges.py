@@ -12,6 +12,7 @@ from sklearn.svm import SVC
 from infused._runtime.messages import suggestion
 from infused._typing import Array, Floats, Ints, TargetKind
 from infused.exceptions import InputError, Setting
+from infused.selectors.extremes import tame_together
 from infused.selectors.registry import find_class
 
 __all__ = [
@@ -162,5 +163,6 @@ def scaled(train: Floats, test: Floats) -> tuple[Floats, Floats]:
     """Both with the mean and the deviation of the training part taken out."""
     from sklearn.preprocessing import StandardScaler
 
+    train, test = tame_together(train, test)
     scaler = StandardScaler().fit(train)
     return scaler.transform(train), scaler.transform(test)

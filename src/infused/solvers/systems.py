@@ -6,6 +6,7 @@ the Woodbury identity, for N >> M when S is not part of D.
 
 from __future__ import annotations
 
+import warnings
 from typing import Protocol
 
 import numpy as np
@@ -36,7 +37,9 @@ class Inverse:
         try:
             factor = sl.cholesky(D, lower=True, overwrite_a=True, check_finite=False)
         except sl.LinAlgError:  # past the limit of the published model D may be indefinite
-            self._inverse = sl.inv(hessian + mu * (C.T @ C).toarray() + mu * np.eye(len(hessian)))
+            with warnings.catch_warnings():  # how exact the result is, its certificate tells
+                warnings.simplefilter("ignore", sl.LinAlgWarning)
+                self._inverse = sl.inv(hessian + mu * (C.T @ C).toarray() + mu * np.eye(len(hessian)))
             return
         inverse, _ = sl.lapack.dpotri(factor, lower=True, overwrite_c=True)
         self._inverse = np.tril(inverse) + np.tril(inverse, -1).T

@@ -12,7 +12,7 @@ from infused._runtime.sizes import check_table
 from infused._typing import Array
 from infused.data.columns import check_unique, find_column
 from infused.data.errors import DataError, parsing
-from infused.data.raw import Part, RawMatrix, RawTable
+from infused.data.raw import Part, RawMatrix, RawTable, validated
 from infused.data.readers import reader
 from infused.data.target import target_from_column
 from infused.data.treatment import Treatment
@@ -31,7 +31,7 @@ def read_parquet(path: Path, treatment: Treatment, part: Part) -> RawTable:
 
     with parsing(path, "Parquet"), parquet.ParquetFile(path) as file:
         check_table(file.metadata.num_rows, file.metadata.num_columns, quoted(path))
-        return _validated(file.read())
+        return _labelled(validated(file.read()))
 
 
 @reader(".feather", ".arrow", title="Feather table", options=("target",))
@@ -41,7 +41,7 @@ def read_feather(path: Path, treatment: Treatment, part: Part) -> RawTable:
     from pyarrow import feather
 
     with parsing(path, "Feather"):
-        return _validated(feather.read_table(path, memory_map=False))
+        return _labelled(validated(feather.read_table(path, memory_map=False)))
 
 
 @reader(".h5ad", title="AnnData (needs the package anndata)", options=("target", "x_key"))
@@ -90,12 +90,6 @@ def _from_pandas(frame: Any) -> Any:
     check_unique(names, "the data frame")
     labelled = any(name is not None for name in frame.index.names)
     return pa.Table.from_pandas(frame.set_axis(names, axis=1), preserve_index=None if labelled else False)
-
-
-def _validated(columns: Any) -> RawTable:
-    """pyarrow trusts the offsets in a file; a damaged one can end the process later on."""
-    columns.validate(full=True)
-    return _labelled(columns)
 
 
 def _labelled(columns: Any) -> RawTable:

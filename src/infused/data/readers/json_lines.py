@@ -9,7 +9,7 @@ from infused._runtime.extras import extra
 from infused._runtime.messages import quoted
 from infused._runtime.sizes import check_table
 from infused.data.errors import parsing
-from infused.data.raw import Part, RawTable
+from infused.data.raw import Part, RawTable, validated
 from infused.data.readers import reader
 from infused.data.treatment import Treatment
 
@@ -28,7 +28,7 @@ def read_json_lines(path: Path, treatment: Treatment, part: Part) -> RawTable:
     _check_size(path)
     size = min(max(SMALLEST_BLOCK, path.stat().st_size), LARGEST_BLOCK)
     with parsing(path, "JSON lines"):
-        return RawTable(json.read_json(path, read_options=json.ReadOptions(block_size=size)))
+        return RawTable(validated(json.read_json(path, read_options=json.ReadOptions(block_size=size))))
 
 
 def _check_size(path: Path) -> None:
