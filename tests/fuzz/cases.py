@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import contextlib
 import io
+import os
 import shutil
+import signal
 import traceback
 import warnings
 from collections.abc import Iterator
@@ -59,11 +61,12 @@ def run_case(seed: int, kind: str, number: int, folder: Path) -> Finding | None:
         "record": records.run,
         "option": options.run,
         "estimator": estimators.run,
+        "crash": lambda *_: os.kill(os.getpid(), signal.SIGSEGV),  # to see that it is found
     }
     place = folder / "case"
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
-    random = np.random.default_rng([seed, list(KINDS).index(kind), number])
+    random = np.random.default_rng([seed, list(makers).index(kind), number])
     content: list[tuple[str, bytes]] = []
     try:
         with contextlib.chdir(place):

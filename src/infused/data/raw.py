@@ -88,7 +88,7 @@ def in_numbers(raw: Raw, where: str) -> Raw:
 
 
 def validated(columns: Any) -> Any:
-    """A pyarrow table as it came from a file: its offsets, which pyarrow trusts, and its texts are checked."""
+    """A pyarrow table from a file: its offsets, which pyarrow trusts, and its texts are checked."""
     columns.validate(full=True)
     "".join(columns.column_names)  # raises where a name is no UTF-8
     return columns

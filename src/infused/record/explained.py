@@ -11,6 +11,7 @@ from infused._runtime.threads import spans
 from infused._typing import Array, Floats, Ints, TargetKind
 from infused.coding import Coded
 from infused.record.distributions import dense_columns
+from infused.selectors.extremes import tame
 
 __all__ = ["adjusted", "explained_by_feature", "explained_variance", "lost_without", "target_basis"]
 
@@ -23,7 +24,7 @@ def target_basis(target: Array, kind: TargetKind) -> Floats:
         basis = np.eye(target.max() + 1)[:, target].T
         basis /= np.sqrt(basis.sum(axis=0))
         return np.asarray(basis)
-    columns = target.reshape(len(target), -1)
+    columns = tame(target.reshape(len(target), -1))
     basis, sizes, _ = np.linalg.svd(columns - columns.mean(axis=0), full_matrices=False)
     return np.asarray(basis[:, sizes > 1e-12 * sizes[0]])
 
@@ -38,7 +39,7 @@ def explained_variance(X: Any, columns: Ints, target: Array, kind: TargetKind) -
     basis = target_basis(target, kind)
     shares = np.zeros(len(columns))
     for part in spans(len(columns), COLUMNS_AT_ONCE):
-        values = dense_columns(X, columns[part])
+        values = tame(dense_columns(X, columns[part]))
         spread = np.ptp(values, axis=0)
         centred = (values - values.mean(axis=0)) / np.where(spread == 0, 1.0, spread)
         total = np.where(spread == 0, 1.0, (centred**2).sum(axis=0))
@@ -59,7 +60,7 @@ def explained_by_feature(coded: Coded, features: Ints, target: Array, kind: Targ
         return shares, degrees
     F = dense_columns(coded.F, columns)
     starts = np.concatenate([[0], ends[:-1]])
-    weights = F.var(axis=0)
+    weights = tame(F).var(axis=0)
     numbers = np.zeros(len(columns), dtype=bool) if coded.numeric is None else coded.numeric[columns]
     for start, end in zip(starts, ends, strict=True):
         if coded.numeric is None or numbers[start:end].any():
