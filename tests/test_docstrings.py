@@ -130,7 +130,8 @@ def test_a_selector_has_the_attributes_that_it_describes(id):
     X = pd.DataFrame(rng.normal(size=(30, 6)), columns=list("abcdef"))
     selector = selector_info(id).load()(n_features_to_select=2).fit(X, np.arange(30) % 3)
     described = {attribute.name for attribute in NumpyDocString(inspect.getdoc(selector))["Attributes"]}
-    where_asked_for = {"lambda3_limit_", "group_names_", "number_curve_"}  # the paper's; groups; "auto"
+    # of the paper's formulation, of groups, of "auto", of categories
+    where_asked_for = {"lambda3_limit_", "group_names_", "number_curve_", "coef_names_"}
     set_by_fit = {name for name in vars(selector) if name.endswith("_") and not name.startswith("_")}
     assert described - where_asked_for == set_by_fit
 

@@ -85,6 +85,15 @@ class VariableCoding:
         """What a category is told as: its levels, and what stands for the others and for gaps."""
         return (*(self.levels or ()), *([OTHER] if self.pooled else []), *([GAP] if self.gap else []))
 
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Of its columns: one for each level, or for the second of two."""
+        if self.levels is None:
+            return (self.name, f"{self.name}={GAP}") if self.indicator else (self.name,)
+        told = [one for one in self.outcomes if self.pool_column or one != OTHER]
+        names = tuple(f"{self.name}={one}" for one in told)
+        return (names[1:] if len(names) == 2 else names) or (self.name,)
+
 
 class Coded(NamedTuple):
     """Columns of numbers, and the variable that each belongs to."""
@@ -238,6 +247,10 @@ class Coding:
         if width == 0:
             return np.zeros((len(values), 1))
         return block[:, 1:] if width == 2 else block
+
+    def column_names(self) -> list[str]:
+        """What each column is called: a variable by its name, a level as ``variable=level``."""
+        return [name for one in self.variables for name in one.column_names]
 
     def outcome(self, values: Floats, j: int) -> Ints:
         """Of a category, which of its outcomes each row is; -1 for none of them."""

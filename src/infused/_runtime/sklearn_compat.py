@@ -12,18 +12,25 @@ from typing import Any
 import sklearn
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.fixes import parse_version
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
 from infused._runtime.callbacks import told
 
-__all__ = ["L1_PENALTY", "Interval", "StrOptions", "check_sample_weight", "fit_context"]
+__all__ = ["L1_PENALTY", "Interval", "StrOptions", "check_sample_weight", "fit_context", "output_container"]
 
 #: How `LogisticRegression` is asked for an l1 penalty. Before 1.8 a ratio counts only beside
 #: ``penalty="elasticnet"``, which liblinear does not have; since 1.8 ``penalty`` is deprecated.
 L1_PENALTY: dict[str, Any] = (
     {"l1_ratio": 1.0} if parse_version(sklearn.__version__) >= parse_version("1.8") else {"penalty": "l1"}
 )
+
+
+def output_container(selector: Any) -> str:
+    """What ``transform`` is to return: "default", "pandas" or "polars"."""
+    container: str = _get_output_config("transform", estimator=selector)["dense"]
+    return container
 
 
 def fit_context(fit: Callable[..., Any]) -> Callable[..., Any]:

@@ -3,7 +3,8 @@
 A discrete feature keeps its values: one with at most ``n_bins`` of them, or with at most 32 of which each has
 five samples or more on average. Otherwise a value that holds an equal share
 of the samples has a bin of its own (the zeros of a count, say), and the others share the remaining bins.
-Equal values are always in one bin, and an increasing transform of a feature changes nothing.
+Equal values are always in one bin, and an increasing transform of a feature changes nothing. A gap is a code
+of its own, the last, and has no part in the bins.
 """
 
 from __future__ import annotations
@@ -35,6 +36,12 @@ class DenseCodes:
     """features x samples, small integers of whatever type holds them."""
     n_codes: Ints
     """Codes of each feature: 0 .. n_codes - 1, all of which occur."""
+
+    @classmethod
+    def of(cls, rows: list[Array]) -> DenseCodes:
+        """From the codes of each feature."""
+        n_codes = np.array([int(row.max(initial=0)) + 1 for row in rows], dtype=np.int64)
+        return cls(np.array(rows, dtype=_type_for(n_codes)), n_codes)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -111,8 +118,8 @@ def discretize(X: Data, n_bins: int = 5, n_jobs: int | None = None, weights: Arr
     Parameters
     ----------
     X : array or sparse array of shape (n_samples, n_features)
-        Finite numbers. Only the entries that are not zero are looked at when X is sparse; the codes are
-        those of the dense array.
+        Finite numbers, or NaN for gaps. Only the entries that are not zero are looked at when X is sparse;
+        the codes are those of the dense array.
     n_bins : int
         At least 2, at most 256.
     n_jobs : int, optional
@@ -125,9 +132,11 @@ def discretize(X: Data, n_bins: int = 5, n_jobs: int | None = None, weights: Arr
     if sp.issparse(X):
         return _discretize_sparse(X, n_bins, weights)
     if weights is not None:
-        return _discretize_weighted(X, n_bins, weights)
-    with workers(n_jobs) as pool:
-        return _discretize_dense(X, n_bins, pool)
+        codes = _discretize_weighted(X, n_bins, weights)
+    else:
+        with workers(n_jobs) as pool:
+            codes = _discretize_dense(X, n_bins, pool)
+    return _with_gaps(codes, X, n_bins, weights)
 
 
 def joint_codes(codes: Codes, groups: Ints) -> Codes:
@@ -146,9 +155,7 @@ def joint_codes(codes: Codes, groups: Ints) -> Codes:
     order = np.argsort(groups, kind="stable")
     members = np.split(order, np.cumsum(sizes)[:-1])
     if isinstance(codes, DenseCodes):
-        rows = [_combined(codes.codes[own], codes.n_codes[own]) for own in members]
-        n_codes = np.array([row.max(initial=-1) + 1 for row in rows], dtype=np.int64)
-        return DenseCodes(np.array(rows, dtype=_type_for(n_codes)), n_codes)
+        return DenseCodes.of([_combined(codes.codes[own], codes.n_codes[own]) for own in members])
     return _joint_of_sparse(codes, members)
 
 
@@ -236,6 +243,23 @@ def _discretize_weighted(X: Array, n_bins: int, weights: Array) -> DenseCodes:
     return DenseCodes(codes, n_codes)
 
 
+def _with_gaps(codes: DenseCodes, X: Array, n_bins: int, weights: Array | None) -> DenseCodes:
+    """The codes with those columns made anew that have gaps."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = np.asarray(X.sum(axis=0), dtype=np.float64)
+    holes = {j: hole for j in np.flatnonzero(np.isnan(sums)) if (hole := np.isnan(X[:, j])).any()}
+    if not holes:
+        return codes
+    rows = list(codes.codes)
+    for j, hole in holes.items():
+        own = None if weights is None else weights[~hole]
+        rows[j] = np.zeros(len(hole), np.int64)
+        if not hole.all():
+            present = discretize(X[~hole, j : j + 1], n_bins, weights=own)
+            rows[j][~hole], rows[j][hole] = present.codes[0], present.n_codes[0]
+    return DenseCodes.of(rows)
+
+
 def _sums(weights: Array, places: Ints) -> Floats:
     sums = np.zeros(places.max(initial=-1) + 1, weights.dtype)
     np.add.at(sums, places, weights)
@@ -262,27 +286,36 @@ def _discretize_sparse(X: Data, n_bins: int, weights: Array | None = None) -> Sp
         cuts = cut_finder(csc.nnz)(indptr, ordered, np.ones(csc.nnz), n_samples, n_bins)
         codes = Cuts(cuts.places[owners], cuts.number[owners]).codes(csc.data[:, None])[:, 0]
         base, n_codes = cuts.codes(np.zeros((n_features, 1)))[:, 0], cuts.number + 1
+        weights, each = np.ones(n_samples, np.int64), np.unique(owners[np.isnan(csc.data)])
     else:
-        codes, base, n_codes = _weighted_entries(csc, n_bins, weights)
+        codes, base = np.zeros(csc.nnz, np.uint8), np.zeros(n_features, np.uint8)
+        n_codes, each = np.empty(n_features, np.int64), np.arange(n_features)
+    if n_bins == MAX_BINS and np.isnan(csc.data).any():
+        codes, base = codes.astype(np.uint16), base.astype(np.uint16)
+    find = cut_finder(csc.nnz)
+    for j in each:  # with weights, or with gaps
+        own = slice(indptr[j], indptr[j + 1])
+        entries = csc.data[own], weights[csc.indices[own]]
+        base[j], n_codes[j] = _entry_codes(find, *entries, weights, n_bins, codes[own])
     differs = codes != base[owners]
     np.cumsum(np.bincount(owners[differs], minlength=n_features), out=indptr[1:])
     samples = csc.indices[differs].astype(np.int32)
     return SparseCodes(base, indptr, samples, codes[differs], n_codes, n_samples)
 
 
-def _weighted_entries(csc: Data, n_bins: int, weights: Array) -> tuple[Array, Array, Ints]:
-    """The bin of every stored entry, that of zero, and how many there are, with weights."""
-    n_samples, n_features = csc.shape
-    codes, base = np.empty(csc.nnz, np.uint8), np.empty(n_features, np.uint8)
-    n_codes = np.empty(n_features, np.int64)
-    total, find = weights.sum(), cut_finder(csc.nnz)
-    for j, (start, stop) in enumerate(pairwise(csc.indptr)):
-        stored, own = csc.data[start:stop], weights[csc.indices[start:stop]]
-        if stop - start < n_samples:
-            stored, own = np.append(stored, 0.0), np.append(own, total - own.sum())
-        values, places = np.unique(stored, return_inverse=True)
-        cuts = _cuts(find, values, _sums(own, places), n_bins)
-        codes[start:stop] = np.searchsorted(cuts, values)[places[: stop - start]]
-        base[j] = np.searchsorted(cuts, 0.0)
-        n_codes[j] = len(cuts) + 1
-    return codes, base, n_codes
+def _entry_codes(
+    find: CutFinder, stored: Floats, own: Array, weights: Array, n_bins: int, codes: Array
+) -> tuple[int, int]:
+    """Set the bin of every stored entry of one column; return that of zero, and how many there are."""
+    gap = np.isnan(stored)
+    values, counts = stored[~gap], own[~gap]
+    if len(stored) < len(weights):
+        values, counts = np.append(values, 0.0), np.append(counts, weights.sum() - own.sum())
+    if not len(values):
+        codes[:] = 0
+        return 0, 1
+    values, places = np.unique(values, return_inverse=True)
+    cuts = _cuts(find, values, _sums(counts, places), n_bins)
+    codes[~gap] = np.searchsorted(cuts, stored[~gap])
+    codes[gap] = len(cuts) + 1
+    return int(np.searchsorted(cuts, 0.0)), len(cuts) + 1 + int(gap.any())

@@ -12,13 +12,14 @@ import numpy as np
 from infused._runtime.messages import count
 from infused._runtime.sklearn_compat import Interval, StrOptions, fit_context
 from infused._typing import Array, Ints, TargetKind
-from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, check_one_target, checked, how_many
+from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, check_one_target, how_many
 from infused.selectors.costs import Clock
 from infused.selectors.docs import AUTO, documented
 from infused.selectors.groups import GROUPS, KEEP, Groups
 from infused.selectors.inputs import is_real
 from infused.selectors.method import Method, defaults_of, told_target
 from infused.selectors.registry import make_selector, selector_info
+from infused.selectors.seen import look
 from infused.selectors.trials import TRIED, WAITING, Contest, Trial, methods_of
 from infused.selectors.tuning import CV, SCORING, checked_scoring, numbers_to_try, splits_by
 
@@ -168,9 +169,9 @@ class AutoSelector(BaseSelector):
         clock = Clock(self.time_budget)
         methods = methods_of(METHODS if self.methods is None else self.methods)
         check_one_target(self, y)
-        X, y = checked(self, X, y, dtype=[np.float64, np.float32])
+        seen = look(self, X, y, dtype=[np.float64, np.float32])
+        X, y, variables = seen.coded.X, seen.y, seen.coded.variables
         X = X.tocsr() if hasattr(X, "tocsr") else X
-        variables = self._variables(X)
         kept = variables.places(self.keep)
         kind: TargetKind = "real" if is_real(y, self.target) else "classes"
         asked = None if self.n_features_to_select == "auto" else self.n_features_to_select
@@ -182,7 +183,7 @@ class AutoSelector(BaseSelector):
         fitted = winner.selector.set_params(n_features_to_select=number).fit(X, y)
         self._store(contest, winner, number, k is None)
         self.selector_, self.method_, self.n_features_ = fitted, str(winner.method), number
-        self._store_ranking(variables, fitted.scores_, fitted.ranking_, fitted.ranking_ <= number)
+        self._store_ranking(seen.variables, fitted.scores_, fitted.ranking_, fitted.ranking_ <= number)
         self._tell(contest)
         return self
 
@@ -204,7 +205,7 @@ class AutoSelector(BaseSelector):
             told.setdefault("n_jobs", self.n_jobs)
         trial = Trial(method, None)
         for name, value in (
-            ("groups", variables.codes if variables.given else None),
+            ("groups", variables.labels),
             ("keep", kept.tolist()),
         ):
             if value is None or not len(value):

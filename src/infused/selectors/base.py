@@ -13,12 +13,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from infused._runtime.callbacks import CallbackSupport
 from infused._runtime.cluster import is_collection
-from infused._runtime.sklearn_compat import Interval, StrOptions
+from infused._runtime.sklearn_compat import Interval, StrOptions, output_container
 from infused._runtime.sparse import sound
 from infused._runtime.targets import check_varied
 from infused._typing import Floats, Ints
 from infused.exceptions import InputError, Setting
 from infused.graphs.validation import comparable
+from infused.selectors.frames import has_texts, kept_columns
 from infused.selectors.groups import Groups
 
 __all__ = [
@@ -57,14 +58,19 @@ class SoundSelector(SelectorMixin):  # type: ignore[misc]  # scikit-learn carrie
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Samples.
+            Samples. Texts and categories pass as they are, levels that were never seen among them.
 
         Returns
         -------
         array, sparse matrix or data frame of shape (n_samples, n_selected)
-            Their selected features.
+            Their selected features: an array, of objects where texts are among them, or the frame that
+            ``set_output`` asks for.
         """
-        return super().transform(sound(X))
+        if not has_texts(X):
+            return super().transform(sound(X))
+        check_is_fitted(self)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return kept_columns(X, self.get_support(), output_container(self))
 
     def inverse_transform(self, X: Any) -> Any:
         """Put columns of zeros where :meth:`transform` took features away.

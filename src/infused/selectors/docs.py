@@ -157,6 +157,9 @@ _LINEAR = {
     **entries("""
         coef_ : ndarray of shape (n_targets, n_features)
             Coefficients of the last fit, on standardised features; zero for features that had left by then.
+            Of a category one for each level: then there are more, and ``coef_names_`` has their names.
+        coef_names_ : ndarray of str
+            What the columns of ``coef_`` are, as in "port=Southampton"; only where X has categories.
         classes_ : ndarray of shape (n_classes,)
             The classes in the order of the rows of ``coef_`` (with two classes there is one row, for the
             second); only where y was made one-hot.

@@ -23,7 +23,7 @@ def tame(A: Any, extreme: float | None = None) -> Any:
     """
     if A.dtype.kind != "f":
         return A
-    largest = np.asarray(abs(A).max(axis=0).toarray() if sp.issparse(A) else np.abs(A).max(axis=0)).ravel()
+    largest = _largest(A)
     extreme = extreme or LARGEST.get(A.dtype.itemsize, LARGEST[8])
     wild = (largest > extreme) | ((largest < 1 / extreme) & (largest > 0))
     if not wild.any():
@@ -43,6 +43,13 @@ def tame_together(train: Floats, test: Floats) -> tuple[Floats, Floats]:
         return train, test
     both = tame(np.concatenate([train, test]))
     return both[: len(train)], both[len(train) :]
+
+
+def _largest(A: Any) -> Floats:
+    """Of each column the largest size of a number, whatever gaps there are; NaN of gaps alone."""
+    if sp.issparse(A):
+        return np.asarray(abs(A).nanmax(axis=0).toarray()).ravel()
+    return np.asarray(np.fmax.reduce(np.abs(A), axis=0)).ravel()
 
 
 def refuse_extreme(A: Floats, name: str) -> None:

@@ -12,7 +12,7 @@ from infused._runtime.memory import memory_budget
 from infused._runtime.sklearn_compat import Interval, StrOptions, fit_context
 from infused._runtime.threads import blas_threads
 from infused._typing import Floats, Ints
-from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, number_or_half, ranks, with_targets
+from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, number_or_half, ranks
 from infused.selectors.docs import FORWARD, documented
 from infused.selectors.forward_search import ForwardSearch
 from infused.selectors.groups import GROUPS, KEEP, Groups
@@ -24,8 +24,8 @@ from infused.selectors.inputs import (
     resolve_coding,
     target_matrix,
 )
+from infused.selectors.seen import look
 from infused.selectors.tuning import CV, SCORING, chosen_number
-from infused.selectors.weights import weighed
 
 __all__ = ["GreedyForward"]
 
@@ -142,7 +142,7 @@ class GreedyForward(BaseSelector):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Training samples.
+            Training samples; texts and categories of a frame are variables as they are.
         y : array of shape (n_samples,) or (n_samples, n_targets)
             Class labels, real values, several columns of real values, or an indicator matrix of labels.
         sample_weight : array-like of shape (n_samples,) or None, default=None
@@ -155,17 +155,22 @@ class GreedyForward(BaseSelector):
         self : object
             The fitted selector.
         """
-        X, y = with_targets(self, X, y)
-        variables = self._variables(X)
-        kept = variables.places(self.keep)
-        coding = resolve_coding(y, self.target)
+        seen = look(self, X, y, several=True)
+        kept = seen.variables.places(self.keep)
+        coding = resolve_coding(seen.y, self.target)
         number = chosen_number(
-            self, X, y, variables, kept, real=coding == "real", samples=groups, sample_weight=sample_weight
+            self,
+            *seen.judged(self.n_features_to_select),
+            kept,
+            real=coding == "real",
+            samples=groups,
+            sample_weight=sample_weight,
         )
-        k = number_or_half(number, variables, len(kept))
-        X, y, weights = weighed(X, y, sample_weight)
-        F = design_matrix(X, self.standardize, memory_budget(self.memory_budget), weights)
-        Y = target_matrix(y, coding, self.standardize, weights)
+        k = number_or_half(number, seen.variables, len(kept))
+        seen = seen.weighed(sample_weight)
+        weights, variables = seen.weights, seen.coded.variables
+        F = design_matrix(seen.coded.X, self.standardize, memory_budget(self.memory_budget), weights)
+        Y = target_matrix(seen.y, coding, self.standardize, weights)
         total = float((Y * Y).sum()) or 1.0
         with blas_threads(self.n_jobs):
             blocks = None if variables.single else variables.codes
@@ -180,7 +185,7 @@ class GreedyForward(BaseSelector):
             search.relevance[~constant] = np.maximum(search.relevance[~constant], 0.0)
             order, gains = search.run()
         self.gains_ = np.concatenate([first, gains]) / total
-        self._store(variables, np.concatenate([kept, order]), search, total)
+        self._store(seen.variables, np.concatenate([kept, order]), search, total)
         return self
 
     def _store(self, variables: Groups, order: Ints, search: ForwardSearch, total: float) -> None:

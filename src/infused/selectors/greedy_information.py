@@ -13,13 +13,13 @@ from infused._runtime.sklearn_compat import Interval, StrOptions, fit_context
 from infused._runtime.threads import workers
 from infused._typing import Array, Floats, Ints
 from infused.graphs.validation import Target
-from infused.information.discrete import MAX_BINS, discretize, joint_codes, target_codes
+from infused.information.discrete import MAX_BINS, target_codes
 from infused.information.mutual import MutualInformation
-from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, check_one_target, checked, number_or_half
+from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, check_one_target, number_or_half
 from infused.selectors.groups import GROUPS, KEEP
 from infused.selectors.inputs import is_real
+from infused.selectors.seen import look
 from infused.selectors.tuning import CV, SCORING, chosen_number
-from infused.selectors.weights import weighed
 
 __all__ = ["InformationFilter"]
 
@@ -51,6 +51,11 @@ class InformationFilter(BaseSelector):
     target: Target
     n_jobs: int | None
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
     @fit_context
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Rank and select the features of X for the target y.
@@ -58,7 +63,7 @@ class InformationFilter(BaseSelector):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Training samples.
+            Training samples; texts and categories of a frame are variables as they are.
         y : array of shape (n_samples,)
             Class labels of any kind, or real values.
         sample_weight : array-like of shape (n_samples,) or None, default=None
@@ -72,18 +77,24 @@ class InformationFilter(BaseSelector):
             The fitted selector.
         """
         check_one_target(self, y)
-        X, y = checked(self, X, y)
-        variables = self._variables(X)
+        seen = look(self, X, y, gaps=True)
+        variables = seen.variables
         kept = variables.places(self.keep)
-        real = is_real(y, self.target)
+        real = is_real(seen.y, self.target)
         number = chosen_number(
-            self, X, y, variables, kept, real=real, samples=groups, sample_weight=sample_weight
+            self,
+            *seen.judged(self.n_features_to_select),
+            kept,
+            real=real,
+            samples=groups,
+            sample_weight=sample_weight,
         )
         k = number_or_half(number, variables, len(kept))
-        X, y, weights = weighed(X, y, sample_weight)
-        counts, units = (None, None) if weights is None else (weights.counts, weights.units)
-        y_codes = target_codes(X, y, target="real" if real else "classes", n_bins=self.n_bins, weights=counts)
-        codes = joint_codes(discretize(X, self.n_bins, self.n_jobs, counts), variables.codes)
+        seen = seen.weighed(sample_weight)
+        counts, units = (None, None) if seen.weights is None else (seen.weights.counts, seen.weights.units)
+        kind: Target = "real" if real else "classes"
+        y_codes = target_codes(seen.X, seen.y, target=kind, n_bins=self.n_bins, weights=counts)
+        codes = seen.codes(self.n_bins, self.n_jobs)
         with workers(self.n_jobs) as pool:
             information = MutualInformation.build(codes, y_codes, pool, units)
             self.relevance_ = information.with_target()

@@ -139,7 +139,7 @@ class GroupLasso(LinearSelector):
     def _compose(self, data: TrainingData) -> Composition:
         within = self.lambda_within
         model = SparseModel(data.F, data.Y, self.max_iter, self.tol, groups=data.groups)
-        if data.variables.given:
+        if data.variables.given or data.groups is not None:  # a category is kept whole too
             groups = data.variables.array_of_names()[data.variables.codes]
         else:
             groups = cluster_features(data.F, self.n_groups, self.random_state)

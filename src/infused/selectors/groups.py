@@ -59,6 +59,11 @@ class Groups:
         """Whether every column is a variable of its own."""
         return len(self.names) == len(self.codes)
 
+    @property
+    def labels(self) -> Ints | None:
+        """The groups as a selector of the same columns is told them; None where it need not be."""
+        return self.codes if self.given or not self.single else None
+
     @cached_property
     def sizes(self) -> Ints:
         """Columns of each group."""

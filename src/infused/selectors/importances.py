@@ -20,7 +20,8 @@ from infused.selectors.extremes import LARGEST, tame
 from infused.selectors.f_test import f_values
 from infused.selectors.forest import forest_importances
 from infused.selectors.inputs import dense_design
-from infused.selectors.scores import ScoreSelector, Seen
+from infused.selectors.scores import ScoreSelector
+from infused.selectors.seen import Seen
 
 __all__ = ["L1LogisticSelector", "RandomForestSelector"]
 
@@ -108,8 +109,8 @@ class L1LogisticSelector(ScoreSelector):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _score(self, seen: Seen) -> Floats:
-        if seen.real:
+    def _score(self, seen: Seen, real: bool) -> Floats:
+        if real:
             raise InputError("L1LogisticSelector needs classes, but y is continuous: take Lasso instead.")
         logistic = LogisticRegression(
             **L1_PENALTY,
@@ -124,16 +125,16 @@ class L1LogisticSelector(ScoreSelector):
         classes = range(1 if len(counts) == 2 else 0, len(counts))
         jobs = Parallel(n_jobs=self.n_jobs)
         fits = jobs(delayed(clone(logistic).fit)(F, codes == c, weights) for c in classes)
-        return seen.variables.summed(np.abs([fit.coef_[0] for fit in fits]).sum(axis=0))
+        return seen.coded.variables.summed(np.abs([fit.coef_[0] for fit in fits]).sum(axis=0))
 
     def _tie_breaks(self, seen: Seen) -> Floats:
         kept = seen.variables.places(self.keep)
-        return f_values(seen.X, seen.y, False, seen.variables, kept, seen.weights)
+        return f_values(seen.coded.X, seen.y, False, seen.coded.variables, kept, seen.weights)
 
 
 def _of_variance_one(seen: Seen) -> Floats:
     weights = seen.weights
-    F = dense_design(seen.X, True, memory_budget(), weights)
+    F = dense_design(seen.coded.X, True, memory_budget(), weights)
     if weights is None:
         return np.asarray(F * np.sqrt(len(F)))
     return np.asarray(F * (np.sqrt(weights.total) / weights.root[:, None]))
@@ -178,8 +179,11 @@ class RandomForestSelector(ScoreSelector):
     (178, 4)
     """
 
-    def _score(self, seen: Seen) -> Floats:
-        X = tame(seen.X, LARGEST[4])  # scikit-learn's trees compute in float32
-        return seen.variables.summed(
-            forest_importances(X, seen.y, seen.real, seen.weights, self.random_state, self.n_jobs)
+    def _takes_gaps(self) -> bool:
+        return True
+
+    def _score(self, seen: Seen, real: bool) -> Floats:
+        X = tame(seen.coded.X, LARGEST[4])  # scikit-learn's trees compute in float32
+        return seen.coded.variables.summed(
+            forest_importances(X, seen.y, real, seen.weights, self.random_state, self.n_jobs)
         )

@@ -104,11 +104,16 @@ class TrainingData:
 
 
 def constant_columns(X: Data) -> Array:
-    """The columns that have one value only."""
+    """The columns that have one value only; a gap is a value too."""
     largest, smallest = X.max(axis=0), X.min(axis=0)
     if sp.issparse(X):
         largest, smallest = largest.toarray().ravel(), smallest.toarray().ravel()
-    return np.asarray(largest == smallest)
+    constant = np.asarray(largest == smallest)
+    if largest.dtype.kind == "f":
+        for j in np.flatnonzero(np.isnan(largest)):
+            column = X[:, [j]].toarray() if sp.issparse(X) else X[:, j]
+            constant[j] = np.isnan(column).all()
+    return constant
 
 
 def design_matrix(X: Data, standardize: bool, budget: int, weights: Weights | None = None) -> Design:

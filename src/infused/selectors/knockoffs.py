@@ -16,7 +16,7 @@ from infused._runtime.sklearn_compat import Interval, StrOptions, fit_context
 from infused._runtime.threads import workers
 from infused._typing import Floats, Ints
 from infused.exceptions import InputError, Setting
-from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, ahead, how_many, ranks, with_targets
+from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, ahead, how_many, ranks
 from infused.selectors.docs import KNOCKOFFS, documented
 from infused.selectors.feature_clusters import representatives
 from infused.selectors.groups import GROUPS, KEEP, Groups
@@ -24,6 +24,7 @@ from infused.selectors.inputs import dense_design, left_over, resolve_coding, ta
 from infused.selectors.knockoff_copies import CONSTRUCTIONS, Copies, Parts, shrunk_covariance
 from infused.selectors.knockoff_filter import Discoveries, discoveries
 from infused.selectors.knockoff_statistic import coefficient_gaps
+from infused.selectors.seen import look
 
 __all__ = ["KnockoffSelector"]
 
@@ -167,8 +168,8 @@ class KnockoffSelector(BaseSelector):
         self : object
             The fitted selector.
         """
-        X, y = with_targets(self, X, y)
-        variables = self._variables(X)
+        seen = look(self, X, y, several=True)
+        X, y, variables = seen.coded.X, seen.y, seen.coded.variables
         kept = variables.places(self.keep)
         number = None if self.n_features_to_select == "auto" else self.n_features_to_select
         k = how_many(number, variables, len(kept))
@@ -187,7 +188,7 @@ class KnockoffSelector(BaseSelector):
             W[:, tested] = self._statistics(F, Y, [variables.columns(int(one)) for one in tested], budget)
         relevance = variables.summed(((F.T @ Y) ** 2).sum(axis=1)) / variables.sizes
         found = discoveries(W[:, tested], self.fdr)
-        self._store(variables, kept, k, _Tests(W, stand_ins, tested, found, relevance))
+        self._store(seen.variables, kept, k, _Tests(W, stand_ins, tested, found, relevance))
         return self
 
     def _stand_ins(self, F: Floats, variables: Groups, kept: Ints, budget: int) -> Ints:

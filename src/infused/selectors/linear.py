@@ -18,15 +18,15 @@ from infused._runtime.sklearn_compat import Interval, StrOptions, fit_context
 from infused._runtime.threads import blas_threads
 from infused._typing import Array
 from infused.exceptions import InputError, Setting
-from infused.selectors.base import NUMBER_OF_FEATURES, WEIGHT, BaseSelector, how_many, with_targets
-from infused.selectors.groups import GROUPS, KEEP, Groups
+from infused.selectors.base import NUMBER_OF_FEATURES, WEIGHT, BaseSelector, how_many
+from infused.selectors.groups import GROUPS, KEEP
 from infused.selectors.information_term import InformationTerm, screened
 from infused.selectors.inputs import TrainingData, resolve_coding
 from infused.selectors.kept import Adjusted
 from infused.selectors.model import SparseModel
 from infused.selectors.ranking import Lambdas, Ranked, behind, fit_path, path_grid, rank, rank_by_coefficient
+from infused.selectors.seen import Seen, look
 from infused.selectors.tuning import CV, SCORING, chosen_number
-from infused.selectors.weights import Weights, weighed
 from infused.solvers.result import RegularizationPath
 
 __all__ = ["Composition", "LinearSelector"]
@@ -87,8 +87,9 @@ class LinearSelector(BaseSelector):
         Parameters
         ----------
         X : array, sparse matrix, data frame or Dask array of shape (n_samples, n_features)
-            Training samples. Of an array of Dask, inside :func:`infused.cluster`, the workers leave out what
-            the lasso needs least, until the rest fits here.
+            Training samples; texts and categories of a frame are variables as they are. Of an array of Dask,
+            inside :func:`infused.cluster`, the workers leave out what the lasso needs least, until the rest
+            fits here.
         y : array of shape (n_samples,) or (n_samples, n_targets)
             Class labels, real values, several columns of real values, or an indicator matrix of labels.
         sample_weight : array-like of shape (n_samples,) or None, default=None
@@ -106,25 +107,30 @@ class LinearSelector(BaseSelector):
 
             fit_on_cluster(self, X, y, sample_weight=sample_weight)
             return self
-        X, y = with_targets(self, X, y)
-        variables = self._variables(X)
-        kept = variables.places(self.keep)
-        real = resolve_coding(y, self.target) == "real"
+        seen = look(self, X, y, several=True)
+        kept = seen.variables.places(self.keep)
+        real = resolve_coding(seen.y, self.target) == "real"
         number = chosen_number(
-            self, X, y, variables, kept, real=real, samples=groups, sample_weight=sample_weight
+            self,
+            *seen.judged(self.n_features_to_select),
+            kept,
+            real=real,
+            samples=groups,
+            sample_weight=sample_weight,
         )
-        k = how_many(number, variables, len(kept))
-        X, y, weights = weighed(X, y, sample_weight)
-        with blas_threads(_threads(self.n_jobs, X)):
-            data = self._training_data(X, y, variables, weights)
+        k = how_many(number, seen.variables, len(kept))
+        seen = seen.weighed(sample_weight)
+        with blas_threads(_threads(self.n_jobs, seen.coded.X)):
+            data = self._training_data(seen)
             composed = self._compose(data)
             adjusted = Adjusted.make(replace(composed.model, n_samples=data.n_samples), kept, data.F)
             ranked, found = _rank(composed, adjusted, self.ranking, k, self.memory_budget)
         if data.coding == "onehot":
-            self.classes_ = np.unique(y)
+            self.classes_ = np.unique(seen.y)
         chosen = _chosen(composed, adjusted, ranked, k)
-        self._store_ranking(variables, ranked.scores, ranked.ranking, chosen)
+        self._store_ranking(seen.variables, ranked.scores, ranked.ranking, chosen)
         _store(self, composed, ranked, found)
+        _name_columns(self, seen)
         return self
 
     def regularization_path(
@@ -165,13 +171,11 @@ class LinearSelector(BaseSelector):
         """
         self._validate_params()
         copy = clone(self)  # so that this leaves no trace of a fit
-        X, y = with_targets(copy, X, y)
-        X, y, weights = weighed(X, y, sample_weight)
-        with blas_threads(_threads(self.n_jobs, X)):
-            variables = copy._variables(X)
-            data = self._training_data(X, y, variables, weights)
+        seen = look(copy, X, y, several=True).weighed(sample_weight)
+        with blas_threads(_threads(self.n_jobs, seen.coded.X)):
+            data = self._training_data(seen)
             composed = self._compose(data)
-            adjusted = Adjusted.make(composed.model, variables.places(self.keep), data.F)
+            adjusted = Adjusted.make(composed.model, seen.variables.places(self.keep), data.F)
             model = adjusted.model
             if composed.information is not None:
                 model = composed.information.added_to(model, adjusted.features).model
@@ -184,11 +188,17 @@ class LinearSelector(BaseSelector):
         results = [replace(fit.result, coef=adjusted.coefficients(fit.result.coef)) for fit in fits]
         return RegularizationPath.from_results(grid, results)
 
-    def _training_data(self, X: Any, y: Any, variables: Groups, weights: Weights | None) -> TrainingData:
+    def _training_data(self, seen: Seen) -> TrainingData:
         published = getattr(self, "formulation", "stable") == "paper" and self.target == "auto"
         target = "label" if published else self.target
         budget = memory_budget(self.memory_budget)
-        return TrainingData.make(X, y, target, self.standardize, budget, variables, weights)
+        X, variables = seen.coded.X, seen.coded.variables
+        if seen.levels is not None and not isinstance(getattr(self, "fusion", "auto"), str):
+            raise InputError(
+                Setting("fusion"),
+                " has pairs of features, but those of text have several columns: give columns of numbers",
+            )
+        return TrainingData.make(X, seen.y, target, self.standardize, budget, variables, seen.weights)
 
 
 def _rank(
@@ -267,6 +277,14 @@ def _store(selector: LinearSelector, composed: Composition, ranked: Ranked, foun
             ConvergenceWarning,
             stacklevel=2,
         )
+
+
+def _name_columns(selector: LinearSelector, seen: Seen) -> None:
+    """What the columns of ``coef_`` are, where categories have several."""
+    if hasattr(selector, "coef_names_"):  # of an earlier fit
+        del selector.coef_names_
+    if seen.coded.names is not None:
+        selector.coef_names_ = np.array(seen.coded.names, dtype=object)
 
 
 def _threads(n_jobs: int | None, X: Any) -> int | None:

@@ -6,7 +6,7 @@ They share the interface of the others: ``n_features_to_select``, ``scores_``, `
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -18,49 +18,37 @@ from sklearn.feature_selection import mutual_info_classif, mutual_info_regressio
 from infused._runtime.sklearn_compat import Interval, StrOptions, fit_context
 from infused._runtime.threads import workers
 from infused._typing import Array, Floats
+from infused.exceptions import InputError, Setting
 from infused.graphs.validation import Target
-from infused.information.discrete import MAX_BINS, discretize, joint_codes, target_codes
+from infused.information.discrete import MAX_BINS, target_codes
 from infused.information.mutual import MutualInformation
 from infused.selectors.base import (
     NUMBER_OF_FEATURES,
     BaseSelector,
     ahead,
     check_one_target,
-    checked,
     number_or_half,
     ranks,
 )
 from infused.selectors.docs import SCORES, documented
 from infused.selectors.extremes import tame
 from infused.selectors.f_test import f_values
-from infused.selectors.groups import GROUPS, KEEP, Groups, by_variable
-from infused.selectors.inputs import constant_columns, is_real
+from infused.selectors.groups import GROUPS, KEEP, by_variable
+from infused.selectors.inputs import is_real
 from infused.selectors.neighbours import joint_information_by_neighbours
+from infused.selectors.seen import Seen, look
 from infused.selectors.tuning import CV, SCORING, chosen_number
-from infused.selectors.weights import Weights, refuse_weights, weighed
+from infused.selectors.weights import refuse_weights
 
 __all__ = [
     "AnovaSelector",
     "MutualInformationSelector",
     "RandomSelector",
     "ScoreSelector",
-    "Seen",
 ]
 
 FEWEST_OF_A_CODE = 5  # samples, on average
 SEED = [Interval(Integral, 0, 2**32 - 1, closed="both"), None]  # as scikit-learn takes it
-
-
-@dataclass(frozen=True)
-class Seen:
-    """What a score is made of: the data, checked, and what is known of them."""
-
-    X: Any
-    y: Array
-    real: bool
-    """Whether y holds real values."""
-    variables: Groups
-    weights: Weights | None = None
 
 
 @documented(SCORES)
@@ -115,7 +103,7 @@ class ScoreSelector(BaseSelector):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Training samples.
+            Training samples; texts and categories of a frame are variables as they are.
         y : array of shape (n_samples,)
             Class labels or real values.
         sample_weight : array-like of shape (n_samples,) or None, default=None
@@ -129,26 +117,39 @@ class ScoreSelector(BaseSelector):
             The fitted selector.
         """
         check_one_target(self, y)
-        X, y = checked(self, X, y, dtype=[np.float64, np.float32])
-        variables = self._variables(X)
+        seen = look(self, X, y, gaps=self._takes_gaps(), dtype=[np.float64, np.float32])
+        variables = seen.variables
         kept = variables.places(self.keep)
-        real = is_real(y, self.target)
+        real = is_real(seen.y, self.target)
         number = chosen_number(
-            self, X, y, variables, kept, real=real, samples=groups, sample_weight=sample_weight
+            self,
+            *seen.judged(self.n_features_to_select),
+            kept,
+            real=real,
+            samples=groups,
+            sample_weight=sample_weight,
         )
         k = number_or_half(number, variables, len(kept))
-        X, y, weights = weighed(X, y, sample_weight)
-        X, y = tame(X), tame(y) if real else y
-        seen = Seen(X, y, real, variables, weights)
-        scores, tie_breaks = self._score(seen), self._tie_breaks(seen)
-        constant = variables.all_of(constant_columns(X))
+        seen = seen.weighed(sample_weight)
+        seen = replace(seen, X=tame(seen.X), y=tame(seen.y) if real else seen.y)
+        scores, tie_breaks = self._score(seen, real), self._tie_breaks(seen)
+        constant = seen.constant
         scores[constant], tie_breaks[constant] = 0.0, -np.inf
         scores, ranking = ahead(kept, scores, ranks(scores, tie_breaks))
         self._store_ranking(variables, scores, ranking, ranking <= k)
         return self
 
-    def _score(self, seen: Seen) -> Floats:
-        """One number for each variable."""
+    def _takes_gaps(self) -> bool:
+        """Whether numbers may be missing."""
+        return False
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._takes_gaps()
+        return tags
+
+    def _score(self, seen: Seen, real: bool) -> Floats:
+        """One number for each variable; ``real`` says whether y holds real values."""
         raise NotImplementedError
 
     def _tie_breaks(self, seen: Seen) -> Floats:
@@ -183,7 +184,10 @@ class RandomSelector(ScoreSelector):
     (178, 4)
     """
 
-    def _score(self, seen: Seen) -> Floats:
+    def _takes_gaps(self) -> bool:
+        return True
+
+    def _score(self, seen: Seen, real: bool) -> Floats:
         return np.asarray(np.random.default_rng(self.random_state).random(len(seen.variables)))
 
 
@@ -223,9 +227,9 @@ class AnovaSelector(ScoreSelector):
     (178, 4)
     """
 
-    def _score(self, seen: Seen) -> Floats:
+    def _score(self, seen: Seen, real: bool) -> Floats:
         kept = seen.variables.places(self.keep)
-        return f_values(seen.X, seen.y, seen.real, seen.variables, kept, seen.weights)
+        return f_values(seen.coded.X, seen.y, real, seen.coded.variables, kept, seen.weights)
 
 
 @documented(SCORES)
@@ -306,26 +310,35 @@ class MutualInformationSelector(ScoreSelector):
         self.estimator = estimator
         self.n_bins = n_bins
 
-    def _score(self, seen: Seen) -> Floats:
+    def _takes_gaps(self) -> bool:
+        return self.estimator == "binned"
+
+    def _score(self, seen: Seen, real: bool) -> Floats:
         X, y, weights = seen.X, seen.y, seen.weights
         if self.estimator == "neighbours":
+            if seen.levels is not None:
+                raise InputError(
+                    Setting("estimator", "neighbours"),
+                    " measures distances, which categories do not have: take ",
+                    Setting("estimator", "binned"),
+                )
             refuse_weights(
                 "estimator='neighbours'",
                 "a sample that counts twice would be its own neighbour",
                 "Take estimator='binned'",
                 weights,
             )
-            estimate = mutual_info_regression if seen.real else mutual_info_classif
+            estimate = mutual_info_regression if real else mutual_info_classif
             return by_variable(
                 X,
                 seen.variables,
                 lambda columns: self._by_neighbours(columns, y, estimate),
-                lambda columns: joint_information_by_neighbours(columns, y, seen.real, self.random_state),
+                lambda columns: joint_information_by_neighbours(columns, y, real, self.random_state),
             )
         counts, units = (None, None) if weights is None else (weights.counts, weights.units)
-        kind: Target = "real" if seen.real else "classes"
+        kind: Target = "real" if real else "classes"
         codes = target_codes(X, y, target=kind, n_bins=self.n_bins, weights=counts)
-        features = joint_codes(discretize(X, self.n_bins, self.n_jobs, counts), seen.variables.codes)
+        features = seen.codes(self.n_bins, self.n_jobs)
         with workers(self.n_jobs) as pool:
             return MutualInformation.build(features, codes, pool, units).with_target()
 

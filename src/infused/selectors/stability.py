@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -15,7 +16,7 @@ from infused._runtime.messages import count
 from infused._runtime.sklearn_compat import Interval, StrOptions, fit_context
 from infused._typing import Array, Floats, Ints
 from infused.exceptions import InputError, Setting
-from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, check_one_target, checked, how_many
+from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, check_one_target, how_many
 from infused.selectors.docs import STABILITY, documented
 from infused.selectors.groups import GROUPS, KEEP, Groups
 from infused.selectors.half_samples import Halves, select_in_halves
@@ -23,6 +24,7 @@ from infused.selectors.inputs import constant_columns, is_real
 from infused.selectors.lasso import Lasso
 from infused.selectors.method import Method, told_target
 from infused.selectors.registry import make_selector
+from infused.selectors.seen import Seen, look
 from infused.selectors.stability_bounds import (
     BOUNDS,
     Bound,
@@ -198,8 +200,9 @@ class StabilitySelection(BaseSelector):
             The fitted selector.
         """
         base = made(self.selector)
-        X, y = _checked(self, base, X, y)
-        variables, kept = self._parsed(base, X)
+        seen = self._looked(base, X, y)
+        X, y, variables = seen.coded.X, seen.y, seen.coded.variables
+        X, kept = X.tocsr() if hasattr(X, "tocsr") else X, variables.places(self._own(base, "keep"))
         base, real = _aimed(base, y, self.target)
         number = chosen_number(self, X, y, variables, kept, real=real, samples=groups)
         k = how_many(number, variables, len(kept))
@@ -219,17 +222,23 @@ class StabilitySelection(BaseSelector):
             numbers=numbers_to_try(min(most, len(variables))),
             n_jobs=self.n_jobs,
         )
-        self._store(halves, variables, kept, constant, k, p)
+        self._store(halves, seen.variables, kept, constant, k, p)
         self._tell(halves, k)
         return self
 
-    def _parsed(self, base: Any, X: Any) -> tuple[Groups, Ints]:
-        """Groups and what is kept: our own, or those of the selector."""
-        own = base.get_params(deep=False)
-        groups = own.get("groups") if self.groups is None else self.groups
-        keep = own.get("keep") if self.keep is None else self.keep
-        variables = Groups.parse(groups, X.shape[1], getattr(self, "feature_names_in_", None))
-        return variables, variables.places(keep)
+    def _looked(self, base: Any, X: Any, y: Any) -> Seen:
+        """X and y, checked once for all halves; groups are our own, or those of the selector."""
+        several = base.__sklearn_tags__().target_tags.multi_output
+        if not several:
+            check_one_target(self, y)
+        seen = look(self, X, y, several=several)
+        names = getattr(self, "feature_names_in_", None)
+        return replace(seen, variables=Groups.parse(self._own(base, "groups"), seen.X.shape[1], names))
+
+    def _own(self, base: Any, name: str) -> Any:
+        """Our own parameter, or that of the selector."""
+        own = getattr(self, name)
+        return base.get_params(deep=False).get(name) if own is None else own
 
     def _resolved(
         self, base: Any, variables: Groups, n_kept: int, p: int, k: int | None
@@ -339,15 +348,6 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def _checked(stability: StabilitySelection, base: Any, X: Any, y: Any) -> tuple[Any, Any]:
-    """X and y, checked once for all halves."""
-    several = base.__sklearn_tags__().target_tags.multi_output
-    if not several:
-        check_one_target(stability, y)
-    X, y = checked(stability, X, y, multi_output=several)
-    return (X.tocsr() if hasattr(X, "tocsr") else X), y
-
-
 def _aimed(base: Any, y: Array, target: str) -> tuple[Any, bool]:
     """The selector, told what y is where it takes that and was told nothing else; and whether y is real."""
     own = base.get_params(deep=False).get("target")
@@ -362,7 +362,7 @@ def _told(base: Any, q: int | None, variables: Groups, kept: Ints) -> Any:
     number = number_of(base)
     if q is not None and number is not None:
         changed[number] = q
-    for name, value in (("groups", variables.codes if variables.given else None), ("keep", kept.tolist())):
+    for name, value in (("groups", variables.labels), ("keep", kept.tolist())):
         if name in own:
             changed[name] = value if value is None or len(value) else None
         elif value is not None and len(value):

@@ -22,7 +22,7 @@ class StructuralSelector(LinearSelector):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Training samples.
+            Training samples; texts and categories of a frame are variables as they are.
         y : array of shape (n_samples,) or (n_samples, n_targets)
             Class labels, real values, several columns of real values, or an indicator matrix of labels.
         groups : array-like of shape (n_samples,), default=None

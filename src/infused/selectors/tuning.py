@@ -133,7 +133,7 @@ def chosen_number(
     grid = numbers_to_try(len(variables), len(kept))
     one = clone(selector).set_params(
         n_features_to_select=int(grid[-1]),
-        groups=variables.codes if variables.given else None,
+        groups=variables.labels,
         keep=kept.tolist() or None,
     )
     if getattr(one, "target", None) == "auto":

@@ -131,6 +131,17 @@ class _Fitted:
             )
         return found[np.argsort(self.selector.ranking_[found], kind="stable")]
 
+    @property
+    def coded(self) -> Any:
+        """What the columns of the coefficients are, where categories have several; else None."""
+        return getattr(self.selector, "coef_names_", None)
+
+    def by_length(self) -> Ints:
+        """Positions of the coefficients that are not zero, the longest first."""
+        lengths = np.linalg.norm(np.atleast_2d(self.selector.coef_), axis=0)
+        order = np.argsort(-lengths, kind="stable")
+        return np.asarray(order[lengths[order] > 0])
+
     def called(self, positions: Ints) -> list[str]:
         """Names of features, or their positions where the data had no names."""
         return [str(n if self.names is None else self.names[n]) for n in positions]
@@ -158,12 +169,12 @@ def coefficients(given: Any, top: int | None = None) -> Coefficients:
     fitted = _Fitted.read(given, "coef_")
     if top is not None and (not isinstance(top, Integral) or top < 1):
         raise InputError(f"top must be a positive whole number or None, got {top!r}")
-    selected = fitted.by_rank()
+    selected = fitted.by_rank() if fitted.coded is None else fitted.by_length()
     best = selected[: TOP if top is None else top]
     values = np.atleast_2d(fitted.selector.coef_)[:, best]
     classes = getattr(fitted.selector, "classes_", None)
     return Coefficients(
-        features=fitted.called(best),
+        features=fitted.called(best) if fitted.coded is None else [str(fitted.coded[n]) for n in best],
         targets=[str(name) for name in (range(len(values)) if classes is None else classes)],
         values=values,
         by_class=classes is not None,
