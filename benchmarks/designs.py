@@ -120,6 +120,7 @@ DESIGNS = (
     Design("AR(1), 0.5", autoregressive(0.5)),
     Design("AR(1), 0.8", autoregressive(0.8), size=0.5),
     Design("blocks of 5, 0.7", blocks(0.7), size=0.5),
+    Design("blocks of 5, 0.9", blocks(0.9), size=0.8),
     Design("heavy tails, rows", heavy_rows),
     Design("heavy tails, values", heavy_values, size=0.3),
     Design("binary features", binary),

@@ -35,6 +35,10 @@ def one_draw(X: Any, y: Any, seed: int) -> tuple[Masks, float | None]:
     return knockoffs(X, y, seed, n_draws=1)
 
 
+def equicorrelated(X: Any, y: Any, seed: int) -> tuple[Masks, float | None]:
+    return knockoffs(X, y, seed, n_draws=1, construction="equicorrelated")
+
+
 def stability(X: Any, y: Any, seed: int) -> tuple[Masks, float | None]:
     """With its defaults: in three quarters of the halves, at most one false one expected."""
     from infused import StabilitySelection
@@ -75,6 +79,7 @@ def boruta(X: Any, y: Any, seed: int) -> tuple[Masks, float | None]:
 METHODS: dict[str, Callable[[Any, Any, int], tuple[Masks, float | None]]] = {
     "knockoffs": knockoffs,
     "knockoffs, one draw": one_draw,
+    "one draw, equicorrelated": equicorrelated,
     "stability": stability,
     "knockpy": knockpy,
     "lasso, cross-validated": lasso_cv,

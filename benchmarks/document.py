@@ -15,13 +15,17 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import store_tables
+from benchmarks import discovery_tables, store_tables
 from benchmarks.command import command_parser, run
 from benchmarks.store_tables import STORE
 from benchmarks.tables import markdown_table
 
-PAGES = tuple(
-    map(Path, ("docs/benchmarks.md", "docs/comparison.md", "docs/tables.md", "docs/cluster.md", "README.md"))
+PAGES = (
+    *(
+        Path("docs") / f"{name}.md"
+        for name in ("benchmarks", "comparison", "tables", "cluster", "false_discoveries")
+    ),
+    Path("README.md"),
 )
 RESULTS = Path("benchmarks/results")
 Row = dict[str, str]
@@ -240,6 +244,9 @@ TABLES: dict[str, Callable[..., str]] = {
     "as_printed": store_tables.as_printed,
     "cluster": cluster,
     "columns": columns,
+    "discovery_bounds": lambda: discovery_tables.bounds(_read("false_discoveries")),
+    "discovery_peers": lambda: discovery_tables.peers(_read("false_discoveries")),
+    "discovery_rates": lambda: discovery_tables.rates(_read("false_discoveries")),
     "exactness": exactness,
     "family": family,
     "fits": fits,

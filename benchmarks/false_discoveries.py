@@ -36,7 +36,10 @@ OUTPUT = Path("benchmarks/results/false_discoveries.csv")
 DRAWS = 50
 #: Methods that are slow run on fewer draws, and on some designs.
 FEWER = {"boruta_py": 1}
-ONLY = {"boruta_py": ("independent", "AR(1), 0.5", "binary features", "two classes", "no signal")}
+ONLY = {
+    "boruta_py": ("independent", "AR(1), 0.5", "binary features", "two classes", "no signal"),
+    "one draw, equicorrelated": ("AR(1), 0.5", "AR(1), 0.8", "blocks of 5, 0.7", "blocks of 5, 0.9"),
+}
 OURS = "knockoffs"
 FIELDS = ("design", "method", "draw", "q", "selected", "false", "found", "bound", "seconds")
 log = logging.getLogger(__name__)

@@ -279,3 +279,17 @@ def test_too_many_groups_are_refused():
     X, y = np.random.default_rng(0).normal(size=(20, 120)), np.arange(20) % 2
     with pytest.raises(InputError, match="covariance of 120 columns cannot be known from 20 samples"):
         KnockoffSelector(groups=np.arange(120) // 2).fit(X, y)
+
+
+def test_several_draws_hang_less_on_the_seed():
+    rng = np.random.default_rng(0)
+    X = rng.multivariate_normal(np.zeros(40), covariance("autoregressive", 40), 200)
+    y = 0.6 * X[:, ::3].sum(axis=1) + rng.normal(size=200)
+
+    def agreement(n_draws):
+        found = [KnockoffSelector(0.2, n_draws=n_draws, random_state=seed).fit(X, y) for seed in range(4)]
+        masks = [one.support_ for one in found]
+        pairs = [(a, b) for i, a in enumerate(masks) for b in masks[:i]]
+        return np.mean([(a & b).sum() / max((a | b).sum(), 1) for a, b in pairs])
+
+    assert agreement(15) > max(agreement(1), 0.8)

@@ -176,16 +176,17 @@ class KnockoffSelector(BaseSelector):
         budget = memory_budget(self.memory_budget)
         F = dense_design(X, True, budget)
         Y = target_matrix(y, resolve_coding(y, self.target), True)
-        if len(kept):  # all others are tested given these, which the model has without a penalty
-            Z = F[:, np.isin(variables.codes, kept)]
-            F, Y = left_over(F, Z), left_over(Y, Z)
+        given = F[:, np.isin(variables.codes, kept)]  # which the model has without a penalty
+        if len(kept):
+            F, Y = left_over(F, given), left_over(Y, given)
         stand_ins = self._stand_ins(F, variables, kept, budget)
         tested = np.setdiff1d(stand_ins, [-1])
         if k is None and len(tested) < 1 / self.fdr:
             _warn_of_too_few(len(tested), self.fdr)
         W = np.zeros((self.n_draws, len(variables)))
         if len(tested):
-            W[:, tested] = self._statistics(F, Y, [variables.columns(int(one)) for one in tested], budget)
+            columns = [variables.columns(int(one)) for one in tested]
+            W[:, tested] = self._statistics(F, Y, columns, given, budget)
         relevance = variables.summed(((F.T @ Y) ** 2).sum(axis=1)) / variables.sizes
         found = discoveries(W[:, tested], self.fdr)
         self._store(seen.variables, kept, k, _Tests(W, stand_ins, tested, found, relevance))
@@ -217,7 +218,7 @@ class KnockoffSelector(BaseSelector):
             return self.n_clusters  # type: ignore[return-value]  # the parameter was checked
         return n_samples if n_columns > MOST_PER_SAMPLE * n_samples else None
 
-    def _statistics(self, F: Floats, Y: Floats, columns: list[Ints], budget: int) -> Floats:
+    def _statistics(self, F: Floats, Y: Floats, columns: list[Ints], given: Floats, budget: int) -> Floats:
         """W, draws x variables."""
         parts = Parts.make([F[:, own] for own in columns])
         n_parts = parts.Z.shape[1]
@@ -229,7 +230,9 @@ class KnockoffSelector(BaseSelector):
 
             def one(seed: np.random.SeedSequence) -> Floats:
                 random = np.random.default_rng(seed)
-                return coefficient_gaps(parts, copies.draw(parts.Z, random), Y, random)
+                drawn = copies.draw(parts.Z, random)
+                drawn = left_over(drawn, given) if given.shape[1] else drawn  # as the features are
+                return coefficient_gaps(parts, drawn, Y, random)
 
             stage, drawn = Stage(None, "drawing knockoffs", self.n_draws), []
             for gaps in pool.map(one, seeds.spawn(self.n_draws)):
