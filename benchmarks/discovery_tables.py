@@ -9,6 +9,10 @@ from benchmarks.tables import markdown_table
 Row = dict[str, str]
 RATES = ("0.05", "0.1", "0.2")
 TIMED_ON = "AR(1), 0.5"
+PEERS = (
+    *("knockoffs", "knockoffs, one draw", "one draw, equicorrelated"),
+    *("knockpy", "lasso, cross-validated", "boruta_py"),
+)
 
 
 def rates(rows: Sequence[Row]) -> str:
@@ -32,16 +36,15 @@ def rates(rows: Sequence[Row]) -> str:
 
 def peers(rows: Sequence[Row]) -> str:
     """Power and realised rate beside others, at q = 0.1 where a method takes a rate."""
-    methods = [name for name in dict.fromkeys(row["method"] for row in rows) if name != "stability"]
-    found = {name: _by_design(rows, name) for name in methods}
+    found = {name: _by_design(rows, name) for name in PEERS}
     cells = []
     for design in dict.fromkeys(row["design"] for row in rows):
-        cells.append([design, *(_power_and_rate(found[name].get(design)) for name in methods)])
-    timed = (found[name].get(TIMED_ON) for name in methods)
+        cells.append([design, *(_power_and_rate(found[name].get(design)) for name in PEERS)])
+    timed = (found[name].get(TIMED_ON) for name in PEERS)
     seconds = [f"{float(_at(one)['seconds']):.2g}" if one else "-" for one in timed]
-    draws = [_draws(found[name]) for name in methods]
+    draws = [_draws(found[name]) for name in PEERS]
     cells += [[f"CPU seconds, {TIMED_ON}", *seconds], ["draws of each", *draws]]
-    return markdown_table(["power (false discovery rate)", *methods], cells)
+    return markdown_table(["power (false discovery rate)", *PEERS], cells)
 
 
 def bounds(rows: Sequence[Row]) -> str:
