@@ -10,12 +10,20 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.datasets import load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import VarianceThreshold
 
 import infused
-from infused import FeatureGraph, InFusedLasso, structural_information
-from infused.report import plot_coefficients, plot_convergence, plot_feature_graph, plot_structure
+from infused import FeatureGraph, InFusedLasso, StabilitySelection, make_selector, structural_information
+from infused.exceptions import InputError
+from infused.report import (
+    plot_coefficients,
+    plot_convergence,
+    plot_feature_graph,
+    plot_stability,
+    plot_structure,
+)
 
 
 def by_rank(selector):
@@ -403,3 +411,19 @@ class TestEveryPlotOfASelector:
     def test_an_array_of_axes_is_refused(self, plot, fitted, digits):
         with pytest.raises(ValueError, match="ax must be one matplotlib Axes, got ndarray"):
             plot(fitted, digits, ax=plt.subplots(1, 2)[1])
+
+
+def test_the_frequencies_and_the_path_of_stability_selection():
+    frame, y = load_wine(return_X_y=True, as_frame=True)
+    selector = StabilitySelection("anova", n_pairs=5, random_state=0).fit(frame, y)
+    bars = plot_stability(selector, top=6)
+    best = frame.columns[np.argsort(selector.ranking_)[:6]]
+    assert [one.get_text()[:8] for one in bars.get_yticklabels()] == [name[:8] for name in best]
+    widths = [one.get_width() for one in bars.patches]
+    np.testing.assert_allclose(widths, np.sort(selector.frequencies_)[:-7:-1])
+    assert bars.get_title().startswith(f"{selector.n_stable_} stable, at most")
+    path = plot_stability(selector, path=True, top=6)
+    drawn = {tuple(line.get_ydata()) for line in path.lines[:-1]}
+    assert drawn == {tuple(row) for row in selector.path_[:, np.argsort(selector.ranking_)[:6]].T}
+    with pytest.raises(InputError, match="AnovaSelector is no fitted StabilitySelection"):
+        plot_stability(make_selector("anova"))

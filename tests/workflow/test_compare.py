@@ -182,3 +182,16 @@ def test_errors_name_parameters(options, message):
     with pytest.raises(InputError, match=message) as caught:
         infused.compare("wine", **{**OPTIONS, **options})
     assert "--" not in str(caught.value)
+
+
+def test_which_features_methods_agree_on():
+    found = infused.compare("wine", methods=["anova", "lasso"], k=[2, 4], folds=3)
+    table = found.agreement
+    assert set(table.columns) == {"anova", "lasso", "random"}
+    k = int(found.standings.methods["k"].iloc[0])
+    np.testing.assert_allclose(table.drop(columns="random")["anova"].sum(), k)
+    for method in ("anova", "lasso"):
+        rows = found.rows[found.rows["label"] == method]["selected"].dropna()
+        chosen = [found.data.feature_names[n] for one in rows for n in one[:k]]
+        assert all(table[method][name] == chosen.count(name) / 3 for name in table.index)
+    assert "Which features methods and folds agree on" in found.report()

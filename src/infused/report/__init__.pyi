@@ -7,3 +7,4 @@ from .plots.selectors import plot_coefficients as plot_coefficients
 from .plots.selectors import plot_convergence as plot_convergence
 from .plots.selectors import plot_feature_graph as plot_feature_graph
 from .plots.selectors import plot_structure as plot_structure
+from .plots.stability import plot_stability as plot_stability

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from infused._runtime.files import check_writable, write_whole
 from infused._runtime.progress import Stage, timed
+from infused.bench.agreement import agreement
 from infused.bench.captions import unit
 from infused.bench.frames import failed_cells
 from infused.bench.plan import Experiment, Problem, check_ks, content_key, default_ks
@@ -55,6 +56,8 @@ class Comparison:
     verdict : str
         Which method is best, with how many features, whether that is more than chance, and whether dropping
         features costs anything.
+    agreement : DataFrame
+        Features x methods: the share of folds in which each method selected each feature.
     rows : DataFrame
         Every result: one row for each method, fold and number of features.
 
@@ -95,6 +98,14 @@ class Comparison:
         return self.standings.rows
 
     @property
+    def agreement(self) -> DataFrame:
+        """Features x methods: the share of folds in which each method selected each feature.
+
+        Those on which methods agree most come first; every method has as many features as the best.
+        """
+        return agreement(self.standings, self.data.feature_names)
+
+    @property
     def n_failed(self) -> int:
         """How many methods failed on how many folds."""
         return len(failed_cells(self.rows))
@@ -116,7 +127,9 @@ class Comparison:
         """
         from infused.report.html.comparison import render_comparison
 
-        page = render_comparison(self.standings, command=command, notes=self.data.notes)
+        page = render_comparison(
+            self.standings, command=command, notes=self.data.notes, names=self.data.feature_names
+        )
         if path is None:
             return page
         write_whole(Path(path), page.encode())

@@ -22,6 +22,7 @@ __all__ = [
     "crossed",
     "explained_chart",
     "label",
+    "names_axis",
     "rank_chart",
     "rounded",
     "rows_axis",

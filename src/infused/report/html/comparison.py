@@ -7,11 +7,18 @@ from dataclasses import replace
 from math import isnan
 from typing import Any
 
+from infused.bench.agreement import agreement
 from infused.bench.captions import LEAKY, measure, number, unit
 from infused.bench.standings import Standings
 from infused.bench.tables import standings_table
 from infused.bench.verdict import n_features, verdict, with_unit
-from infused.report.html.comparison_charts import differences_chart, scores_chart, stability_chart, time_chart
+from infused.report.html.comparison_charts import (
+    agreement_chart,
+    differences_chart,
+    scores_chart,
+    stability_chart,
+    time_chart,
+)
 from infused.report.html.page import PAPER, Pair, Section, render_page
 
 __all__ = ["render_comparison"]
@@ -27,7 +34,12 @@ CITATIONS = (
 
 
 def render_comparison(
-    standings: Standings, title: str | None = None, *, command: str | None = None, notes: Sequence[str] = ()
+    standings: Standings,
+    title: str | None = None,
+    *,
+    command: str | None = None,
+    notes: Sequence[str] = (),
+    names: Sequence[str] = (),
 ) -> str:
     """One HTML page on which selector is best, with how many features, and whether the difference is real.
 
@@ -45,6 +57,8 @@ def render_comparison(
         What to type to run it again.
     notes : sequence of str, default=()
         What a reader should know about the data.
+    names : sequence of str, default=()
+        Those of all features, to show which of them methods agree on.
 
     Returns
     -------
@@ -65,7 +79,7 @@ def render_comparison(
     """
     leaky = standings.protocol == "leaky"
     table = standings_table(standings)
-    sections = _sections(standings)
+    sections = _sections(standings, names)
     return render_page(
         "comparison.html",
         sections=[_marked(section) for section in sections] if leaky else sections,
@@ -86,12 +100,14 @@ def render_comparison(
     )
 
 
-def _sections(standings: Standings) -> list[Section]:
+def _sections(standings: Standings, names: Sequence[str]) -> list[Section]:
     others = (stability_chart(standings), time_chart(standings))
+    agreed = agreement_chart(agreement(standings, names)) if names else None
     difference = differences_chart(standings)
     return [
         Section("features", "How many features", [scores_chart(standings)]),
         Section("differences", "Is it real?", [] if difference is None else [difference]),
+        Section("agreement", "Which features", [] if agreed is None else [agreed]),
         Section("stability", "Stability and time", [chart for chart in others if chart is not None]),
     ]
 

@@ -10,18 +10,62 @@ from infused.bench.paired import ALPHA
 from infused.bench.plan import ALL_FEATURES
 from infused.bench.standings import Standings
 from infused.bench.tables import metric_title
-from infused.report.html.charts import Chart, label, rounded, rows_axis, rows_height
+from infused.report.html.charts import (
+    TOP,
+    Chart,
+    crossed,
+    label,
+    names_axis,
+    rounded,
+    rows_axis,
+    rows_height,
+)
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
-__all__ = ["differences_chart", "scores_chart", "stability_chart", "time_chart"]
+__all__ = ["agreement_chart", "differences_chart", "scores_chart", "stability_chart", "time_chart"]
 
 COLOURED = 6  # of the methods; the colours of a theme
 #: Later lines are drawn over earlier ones, which are seen through their gaps and open marks.
 DASHES = ("solid", "8px 4px", "3px 3px", "10px 3px 3px 3px", "5px 5px", "12px 6px")
 SYMBOLS = ("circle", "square-open", "diamond-open", "cross-open", "triangle-up-open", "x-open")
 MOST_TICKS = 12
+
+
+def agreement_chart(table: DataFrame) -> Chart | None:
+    """Features by methods: in how many of the folds each method selected each feature."""
+    best = table.iloc[:TOP]
+    if best.shape[0] == 0 or best.shape[1] < 2:
+        return None
+    names, methods = [str(name) for name in best.index], [str(name) for name in best.columns]
+    trace = {
+        "type": "heatmap",
+        "z": [[rounded(100 * share, 3) for share in row] for row in best.to_numpy().tolist()],
+        "x": list(range(len(methods))),
+        "y": list(range(len(names))),
+        "zmin": 0,
+        "zmax": 100,
+        "colorscale": "@sequential",
+        "crossed": crossed(names, methods),
+        "hovertemplate": "%{customdata}<br>selected in %{z:.3g}% of the folds<extra></extra>",
+        "xgap": 1,
+        "ygap": 1,
+    }
+    whole = f"the first {TOP} of {len(table):,} features" if len(table) > TOP else "all that any selected"
+    return Chart(
+        id="agreement",
+        title="Which features methods and folds agree on",
+        caption=f"The stronger the colour, the more of the folds a method selected the feature in; {whole}, "
+        "those on which methods agree most first.",
+        height=rows_height(len(names)) + 40,
+        data=[trace],
+        layout={
+            "xaxis": names_axis(methods, showgrid=False, automargin=True),
+            "yaxis": rows_axis(names),
+        },
+        wide=True,
+    )
 
 
 def scores_chart(standings: Standings) -> Chart:
