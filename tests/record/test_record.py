@@ -119,3 +119,32 @@ def test_other_text_is_refused(text):
 def test_a_request_says_what_it_needs():
     with pytest.raises(TypeError):
         Request("data.csv")
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("distributions", 0, "counts"), [[1, 2]]),
+        (("features", "ranks"), [1]),
+        (("selected", 0, "index"), 10**6),
+        (("redundancy", "matrix"), [[1.0], [0.5]]),
+        (("data", "grid_shape"), [3, -1]),
+        (("versions", "numpy"), 10**400),
+        (("timings",), {"fit": 10**400}),
+    ],
+)
+def test_fields_that_contradict_each_other_are_named(place, value):
+    tree = json.loads(cells_record().to_json())
+    inner = tree
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    with pytest.raises(RecordError, match="damaged") as caught:
+        SelectionRecord.from_json(json.dumps(tree))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["[" * 200_000, '{"schema": ' * 100_000, "1" * 5000])
+def test_brackets_and_digits_without_end_are_no_record(text):
+    with pytest.raises(RecordError):
+        SelectionRecord.from_json(text)

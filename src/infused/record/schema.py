@@ -10,6 +10,7 @@ from infused.coding import VariableCoding
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError
 from infused.record.codec import decode, encode
+from infused.record.consistency import contradictions
 from infused.record.trust import Shadows, Stability, StandIn, TriedMethod
 from infused.selectors.method import Method, plain
 from infused.selectors.tuning import NumberCurve
@@ -250,9 +251,12 @@ class SelectionRecord:
         schema = content.pop("schema", None) if isinstance(content, dict) else None
         version = _version(schema)
         try:
-            return decode(cls, _from_version_1(content) if version == 1 else content)
+            record = decode(cls, _from_version_1(content) if version == 1 else content)
+            for wrong in contradictions(record):
+                raise ValueError(wrong)
         except (KeyError, TypeError, AttributeError, ValueError, OverflowError, RecursionError) as error:
             raise RecordError(f"This selection.json is damaged: {error}.") from None
+        return record
 
 
 def _version(schema: Any) -> int:

@@ -1,0 +1,60 @@
+"""What the fields of a record must have in common; each by itself may be sound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from infused.record.schema import SelectionRecord
+
+__all__ = ["contradictions"]
+
+
+def contradictions(record: SelectionRecord) -> Iterator[str]:
+    """Sentences on fields that do not fit together."""
+    yield from _features(record)
+    yield from _charts(record)
+    yield from _curves(record)
+
+
+def _features(record: SelectionRecord) -> Iterator[str]:
+    every, n_features = record.features, record.data.n_features
+    if not len(every.names) == len(every.scores) == len(every.ranks):
+        yield "features has other numbers of names, scores and ranks"
+    n_targets = len(record.coefficient_names)
+    for n, feature in enumerate(record.selected):
+        if not 0 <= feature.index < n_features:
+            yield f"selected[{n}].index is {feature.index}, outside 0 to {n_features - 1}"
+        if feature.coefficients is not None and len(feature.coefficients) != n_targets:
+            yield f"selected[{n}] has {len(feature.coefficients)} coefficients, not {n_targets}"
+    if record.coding is not None and len(record.coding) != len(record.selected):
+        yield f"coding has {len(record.coding)} entries for {len(record.selected)} selected features"
+    if record.redundancy is not None:
+        sizes = {len(row) for row in record.redundancy.matrix} | {len(record.redundancy.matrix)}
+        if len(sizes) != 1 or max(sizes) > len(record.selected):
+            yield "redundancy.matrix is not square, or larger than the selection"
+
+
+def _charts(record: SelectionRecord) -> Iterator[str]:
+    shape, pixels = record.data.grid_shape, record.data.mean_picture
+    if shape is not None and (min(shape) < 1 or shape[0] * shape[1] != record.data.n_features):
+        yield f"data.grid_shape is {shape[0]} x {shape[1]}, for {record.data.n_features} features"
+    if pixels is not None and len(pixels) != record.data.n_features:
+        yield f"data.mean_picture has {len(pixels)} pixels for {record.data.n_features} features"
+    n_classes = len(record.data.classes or ())
+    for n, found in enumerate(record.distributions):
+        bins = len(found.edges) - 1 if found.levels is None else len(found.levels)
+        if len(found.counts) != n_classes or any(len(row) != bins for row in found.counts):
+            yield f"distributions[{n}].counts is not {n_classes} classes x {bins} bins"
+    for n, scatter in enumerate(record.scatters):
+        if len(scatter.values) != len(scatter.target):
+            yield f"scatters[{n}] has {len(scatter.values)} values for {len(scatter.target)} of the target"
+
+
+def _curves(record: SelectionRecord) -> Iterator[str]:
+    ended, number = record.convergence, record.number
+    if ended is not None and len(ended.path_iterations) != len(ended.path_objective):
+        yield "convergence has other numbers of iterations and of objectives"
+    if number is not None and not len(number.ks) == len(number.means) == len(number.errors) > 0:
+        yield "number has other numbers of ks, means and errors"
