@@ -150,6 +150,23 @@ def test_a_gap_in_a_category_is_a_level(id):
         np.testing.assert_array_equal(found.ranking_, named.ranking_)
 
 
+@pytest.mark.parametrize("id", ["lasso", "anova", "mrmr"])
+def test_truth_with_gaps_has_three_levels(id):
+    frame, y = trip()
+    alone = frame["alone"].astype(object).where(np.arange(240) % 5 > 0, None)
+    as_texts = frame.assign(alone=alone.map({True: "True", False: "False"}))
+    expected = make_selector(id, n_features_to_select=2).fit(as_texts, y)
+    only = frame[["size"]].assign(alone=alone.astype("boolean"))
+    for form in FORMS.values():
+        for given in (alone, alone.astype("boolean")):
+            found = make_selector(id, n_features_to_select=2).fit(form(frame.assign(alone=given)), y)
+            np.testing.assert_array_equal(found.scores_, expected.scores_)
+        assert make_selector(id, n_features_to_select=2).fit(form(only), y).transform(form(only)).shape == (
+            240,
+            2,
+        )
+
+
 def test_who_takes_gaps_says_so():
     assert [id for id in IDS if get_tags(make_selector(id)).input_tags.allow_nan] == TAKES_GAPS
     neighbours = make_selector("mutual-info", estimator="neighbours")

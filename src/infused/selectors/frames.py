@@ -19,7 +19,7 @@ from infused.exceptions import InputError
 
 __all__ = ["Table", "has_texts", "kept_columns", "mixed_table"]
 
-NUMBER, TEXT, OTHER = "number", "text", "other"
+NUMBER, TEXT, TRUTH, OTHER = "number", "text", "truth", "other"
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,8 @@ def mixed_table(X: Any) -> Table | None:
     """The columns of a frame, where not all of them are numbers.
 
     Texts, categories and whatever else a column of objects holds are levels, sorted, by their texts; those of
-    a categorical type are in its own order. Truth is a number, 0 or 1. Dates, lists and the like are refused.
+    a categorical type are in its own order. Truth is a number, 0 or 1, or with gaps two levels. Dates, lists
+    and the like are refused.
     """
     library = _library(X)
     if library is None:
@@ -101,23 +102,36 @@ def _column(X: Any, j: int, library: str) -> Any:
 def _kinds(X: Any, library: str) -> list[str]:
     """What each column holds: numbers, texts, or neither."""
     if library == "pandas":
-        return [_kind_in_pandas(type_) for type_ in X.dtypes]
-    if library == "polars":
-        return [_kind_in_polars(type_) for type_ in X.dtypes]
-    return [_kind_in_arrow(type_) for type_ in X.schema.types]
+        kinds = [_kind_in_pandas(type_) for type_ in X.dtypes]
+    elif library == "polars":
+        kinds = [_kind_in_polars(type_) for type_ in X.dtypes]
+    else:
+        kinds = [_kind_in_arrow(type_) for type_ in X.schema.types]
+    for j in (j for j, kind in enumerate(kinds) if kind == TRUTH):
+        column = _column(X, j, library)
+        gaps = column.isna().any() if library == "pandas" else _n_gaps(column) > 0
+        kinds[j] = TEXT if gaps else NUMBER
+    return kinds
+
+
+def _n_gaps(column: Any) -> int:
+    """Of a column of polars or Arrow."""
+    n = column.null_count
+    return int(n() if callable(n) else n)
 
 
 def _kind_in_polars(type_: Any) -> str:
     if type_.is_numeric() or str(type_) == "Boolean":
-        return NUMBER
+        return NUMBER if type_.is_numeric() else TRUTH
     return TEXT if str(type_).split("(")[0] in ("String", "Categorical", "Enum", "Null") else OTHER
 
 
 def _kind_in_arrow(type_: Any) -> str:
     from pyarrow import types
 
-    numbers = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
-    if any(is_one(type_) for is_one in numbers):
+    if types.is_boolean(type_):
+        return TRUTH
+    if any(is_one(type_) for is_one in (types.is_integer, types.is_floating, types.is_decimal)):
         return NUMBER
     texts = (types.is_dictionary, types.is_string, types.is_large_string, types.is_string_view, types.is_null)
     return TEXT if any(is_one(type_) for is_one in texts) else OTHER
@@ -128,7 +142,7 @@ def _kind_in_pandas(type_: Any) -> str:
     if name == "CategoricalDtype" or name == "StringDtype":
         return TEXT
     if kind in "biufc":
-        return NUMBER
+        return TRUTH if name in ("BooleanDtype", "ArrowDtype") and kind == "b" else NUMBER
     if name == "ArrowDtype":
         return TEXT if str(type_).startswith(("string", "large_string", "dictionary")) else OTHER
     return TEXT if kind in "OUS" and name not in ("IntervalDtype", "PeriodDtype") else OTHER
@@ -159,7 +173,9 @@ def _coded(column: Any, library: str, name: str) -> tuple[Floats, tuple[str, ...
     present = [cell for cell, there in zip(cells, given, strict=True) if there]
     values = np.full(len(cells), np.nan)
     where = np.flatnonzero(given)
-    if present and all(isinstance(cell, Real | Decimal | np.bool_) for cell in present) and own is None:
+    truth = all(isinstance(cell, bool | np.bool_) for cell in present) and len(present) < len(cells)
+    numbers = all(isinstance(cell, Real | Decimal | np.bool_) for cell in present)
+    if present and numbers and not truth and own is None:
         values[where] = [float(cell) for cell in present]
         return values, None
     odd = next((cell for cell in present if not isinstance(cell, str | Real | Decimal | np.bool_)), None)
