@@ -13,6 +13,7 @@ when two workers are less than 1.6 times as fast as one.
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import warnings
@@ -31,6 +32,7 @@ from benchmarks.tables import Row, format_table, versions, write_csv
 from infused.exceptions import ScreeningWarning
 
 RESULTS = Path("benchmarks/results")
+log = logging.getLogger(__name__)
 LIMIT = 2 * 10**9
 ENOUGH = 1.6
 DEFAULTS = {"bits": (6_000, 200), "speed": (20_000, 2_000), "larger": (1_000_000, 1_000)}
@@ -103,6 +105,7 @@ def bits(n_samples: int, n_features: int, repeats: int) -> tuple[list[Row], bool
                     "seconds": round(seconds, 1),
                 }
             )
+            log.info(rows[-1])
     return rows, not any(row["bits differ"] for row in rows)
 
 

@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
 from distributed import Client
 
-PATIENCE_S = 60
+PATIENCE_S, STOPPING_S = 60, 10
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
@@ -33,15 +34,26 @@ def separate_cluster(n_workers: int, memory_limit: str = "2GB") -> Iterator[Clie
                 yield client
         finally:
             for process in reversed(started):
-                process.terminate()
-            for process in started:
-                process.wait(PATIENCE_S)
+                _stop(process)
 
 
 def _start(program: str, *options: str) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", f"distributed.cli.{program}", *options]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     return subprocess.Popen(command, env={**os.environ, **dict.fromkeys(ONE_THREAD, "1")}, **quiet)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """Ask it to end; what it started and left behind is ended in any case."""
+    own = psutil.Process(process.pid).children(recursive=True) if process.poll() is None else []
+    process.terminate()
+    try:
+        process.wait(STOPPING_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    for one in psutil.wait_procs(own, timeout=1)[1]:
+        one.kill()
 
 
 def count_bytes(dask_scheduler: Any) -> None:
