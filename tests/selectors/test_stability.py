@@ -16,6 +16,7 @@ from sklearn.linear_model import Ridge
 
 from infused import Lasso, StabilitySelection, make_selector
 from infused._runtime.progress import reporting
+from infused.data import load_data
 from infused.exceptions import InputError
 from infused.selectors.half_samples import complementary_halves
 from infused.selectors.stability_bounds import (
@@ -242,3 +243,17 @@ def test_known_facts_of_breast_cancer():
     selector = StabilitySelection(Lasso(n_features_to_select=6), random_state=0, n_pairs=20).fit(*CANCER)
     assert selector.frequencies_[[27, 20]].min() > 0.95
     assert selector.frequencies_[[9, 11, 14, 18]].max() < 0.3  # fractal dimension, texture error, ...
+
+
+@pytest.mark.data
+def test_known_genes_of_leukemia():
+    """Zyxin, MPO, adipsin, CD33 and cystatin C, by their rows in the table of Golub et al. (1999)."""
+    try:
+        data = load_data("Leukemia")
+    except InputError as error:
+        pytest.skip(str(error))
+    selector = StabilitySelection(Lasso(n_features_to_select=50), n_pairs=15, random_state=0).fit(
+        data.X, data.y
+    )
+    first = set((np.argsort(selector.ranking_)[:10] + 1).tolist())
+    assert len(first & {4847, 1779, 2288, 1834, 1882}) >= 4

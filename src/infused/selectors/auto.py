@@ -15,6 +15,7 @@ from infused._typing import Array, Ints, TargetKind
 from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, check_one_target, how_many
 from infused.selectors.costs import Clock
 from infused.selectors.docs import AUTO, documented
+from infused.selectors.extremes import tame
 from infused.selectors.groups import GROUPS, KEEP, Groups
 from infused.selectors.inputs import is_real
 from infused.selectors.method import Method, defaults_of, told_target
@@ -174,6 +175,7 @@ class AutoSelector(BaseSelector):
         X = X.tocsr() if hasattr(X, "tocsr") else X
         kept = variables.places(self.keep)
         kind: TargetKind = "real" if is_real(y, self.target) else "classes"
+        y = tame(y) if kind == "real" else y  # a score must not leave the range
         asked = None if self.n_features_to_select == "auto" else self.n_features_to_select
         k = how_many(asked, variables, len(kept))
         grid = numbers_to_try(len(variables), len(kept)) if k is None else np.array([k])

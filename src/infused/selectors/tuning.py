@@ -20,6 +20,7 @@ from infused._runtime.sklearn_compat import check_sample_weight
 from infused._runtime.tasks import each
 from infused._typing import Array, Data, Floats, Ints, TargetKind
 from infused.exceptions import InputError, Setting
+from infused.selectors.extremes import tame
 from infused.selectors.groups import Groups
 from infused.selectors.judges import CONSTANT, LARGEST_WHOLE, Judge, scaled
 from infused.selectors.method import told_target
@@ -127,6 +128,7 @@ def chosen_number(
     if not (isinstance(asked, str) and asked == "auto"):
         return asked
     kind: TargetKind = "real" if real else "classes"
+    y = tame(y) if real else y  # a score must not leave the range
     scoring = checked_scoring(selector.scoring, y, kind)
     seed = getattr(selector, "random_state", None)
     few, splits = splits_by(selector.cv, X, y, kind, samples, int(seed) if isinstance(seed, Integral) else 0)
