@@ -35,7 +35,7 @@ RESULTS = Path("benchmarks/results")
 log = logging.getLogger(__name__)
 LIMIT = 2 * 10**9
 ENOUGH = 1.6
-DEFAULTS = {"bits": (6_000, 200), "speed": (20_000, 2_000), "larger": (1_000_000, 1_000)}
+DEFAULTS = {"bits": (5_000, 100), "speed": (20_000, 2_000), "larger": (1_000_000, 1_000)}
 CHUNK = 80 * 10**6  # bytes
 
 
