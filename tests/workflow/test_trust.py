@@ -98,6 +98,14 @@ def test_a_false_discovery_rate():
         infused.select(DATA, stability=-1)
 
 
+def test_selectors_inside_selectors_are_recorded_in_words():
+    inside = infused.StabilitySelection(infused.MRMR(n_features_to_select=4, n_bins=4), n_pairs=4)
+    selection = infused.select(DATA, method=inside)
+    assert selection.record.request.method.parameters["selector"] == "mrmr:n_bins=4:n_features_to_select=4"
+    assert selection.record.stability.per_half == 4
+    assert infused.rerun(selection).difference == ""
+
+
 def test_whole_variables_of_tables(table):
     selection = infused.select(table, "diagnosis", k=2, method="anova", stability=5)
     assert len(selection.record.stability.frequencies) == selection.record.data.n_features

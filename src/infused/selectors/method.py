@@ -76,7 +76,7 @@ class Method:
         id = id_of(type(what))
         usual, own = defaults_of(id), what.get_params(deep=False)
         changed = {name: value for name, value in own.items() if name in usual and value is not usual[name]}
-        return cls(id, {name: value for name, value in changed.items() if name not in APART})
+        return cls(id, {name: _in_words(value) for name, value in changed.items() if name not in APART})
 
     def __str__(self) -> str:
         words = [
@@ -98,6 +98,17 @@ class Method:
                     f"{self.id} does not take ", Setting(name), suggestion(name, list(takes)) or _taken(takes)
                 )
         _validated(make_selector(self.id, **self.parameters))
+
+
+def _in_words(value: Any) -> Any:
+    """A parameter as a record can hold it: a selector inside another one by its id and parameters."""
+    if isinstance(value, list | tuple) and any(hasattr(one, "get_params") for one in value):
+        return [_in_words(one) for one in value]
+    if isinstance(value, type) or not (hasattr(value, "get_params") and hasattr(value, "fit")):
+        return value
+    inside, number = Method.given(value), getattr(value, "n_features_to_select", None)
+    own = {} if number is None else {"n_features_to_select": number}
+    return str(Method(inside.id, {**inside.parameters, **own}))
 
 
 def prepared(
