@@ -47,10 +47,9 @@ def test_the_features_that_a_model_needs_do_not_hang_on_the_tolerance(make):
 
 
 def test_copies_of_a_feature_do_not_keep_a_solver_going():
+    """They are ties for ever: the first comes first, and nobody waits for the floor of the tolerance."""
     X, y = noisy(60, 300, None, 0)
-    twice = np.hstack([X, X])
-    one, two = (Lasso(n_features_to_select=20, n_jobs=1).fit(A, y) for A in (X, twice))
-    assert two.n_iter_ < 3 * one.n_iter_
+    assert Lasso(n_features_to_select=20, n_jobs=1).fit(np.hstack([X, X]), y).certificate_ > 1e-8
 
 
 def look(certain, lengths, leftover):

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from infused._typing import Floats, Ints
 from infused.selectors.base import ranks
 
-__all__ = ["CertainOrder", "Standing"]
+__all__ = ["CertainOrder", "Standing", "Uncertainty"]
 
 NEGLIGIBLE = 1e-4  # a row shorter than this share of the longest is zero, as far as a solver can tell
+Uncertainty: TypeAlias = tuple[float, float]  # of lengths and of leftovers
 SAME = 1e-10  # numbers that differ by less than this share of the largest are ties
 
 
@@ -57,18 +59,29 @@ class CertainOrder:
     the largest change.
     """
 
-    def __init__(self, standing: Callable[[Floats, Floats], Standing], cut: int | None):
-        """``cut`` is how many are taken; None asks who has a score, and for the order of all others."""
-        self.standing, self.cut = standing, cut
+    def __init__(
+        self,
+        standing: Callable[[Floats, Floats], Standing],
+        cut: int | None,
+        known: Uncertainty | None = None,
+    ):
+        """``cut`` is how many are taken; None asks who has a score, and for the order of all others.
+
+        ``known`` is how far the first solution that it sees is known, where it is.
+        """
+        self.standing, self.cut, self.uncertainty = standing, cut, known
         self._before: Standing | None = None
 
     def __call__(self, coef: Floats, gradient: Floats) -> bool:
         """Whether the order would stay as it is."""
         now, before = self.standing(coef, gradient), self._before
         self._before = now
-        if before is None:
+        if before is not None:
+            lengths = _largest_change(now.lengths, before.lengths)
+            self.uncertainty = lengths, _largest_change(now.leftover, before.leftover)
+        if self.uncertainty is None:
             return False
-        changed = _largest_change(now.lengths, before.lengths), _largest_change(now.leftover, before.leftover)
+        changed = self.uncertainty
         order = now.order()
         scores, ties = now.scores[order], now.tie_breaks[order]
         if self.cut is not None:

@@ -13,7 +13,7 @@ from infused.exceptions import InputError, Setting
 from infused.penalties.fusion import FusedChain, chain_edges, incidence, no_edges
 from infused.penalties.quadratic import Quadratic, Ridge, Structural
 from infused.penalties.rows import GroupNorms, RowGroups
-from infused.selectors.certainty import CertainOrder, Standing
+from infused.selectors.certainty import CertainOrder, Standing, Uncertainty
 from infused.solvers.coordinate_descent import coordinate_descent
 from infused.solvers.least_squares import LeastSquares, hessian_is_worth_forming
 from infused.solvers.proximal import proximal_gradient
@@ -35,6 +35,8 @@ class Fit:
 
     result: SolverResult
     standing: Standing
+    uncertainty: Uncertainty | None = None
+    """By how much lengths and leftovers may be off, where their order was to be certain."""
 
     @property
     def leftover(self) -> Floats:
@@ -131,6 +133,21 @@ class SparseModel:
             varying=None if self.varying is None else self.varying[features],
         )
 
+    def carried_over(self, fit: Fit, features: Ints) -> tuple[SolverResult, Uncertainty | None]:
+        """The fit of a model of more features, as a start for this one, which has some of them.
+
+        Where all others are zero and nothing is fused, it is the solution of this one too, and as uncertain.
+        """
+        result, left = fit.result, fit.result.coef.copy()
+        coef, state = result.coef[features], result.state
+        left[features] = 0.0
+        same, fused = not left.any(), self.edges is None or len(self.edges) > 0
+        gradient = result.gradient[features] if same else self.smooth.gradient(coef)
+        if state is not None:
+            state = None if len(state.q) else replace(state, p=state.p[features], u=state.u[features])
+        start = replace(result, coef=coef, gradient=gradient, state=state)
+        return start, fit.uncertainty if same and not fused else None
+
     def fit(
         self,
         lambda1: float,
@@ -141,25 +158,28 @@ class SparseModel:
         stop_early: bool = True,
         certain: bool = False,
         cut: int | None = None,
+        known: Uncertainty | None = None,
     ) -> Fit:
         """Solve for one pair of lambdas.
 
         Where the order should be ``certain``, beyond the tolerance until it is: that of the first ``cut``
-        before all others, or without a cut who has a score, and the order of those that have none.
+        before all others, or without a cut who has a score, and the order of those that have none. ``known``
+        is the uncertainty of the start, where that is a solution already.
         """
         tol = self.tol if tol is None else tol
         f, many = self.smooth, EPOCHS_PER_ITERATION * self.max_iter
         rows = RowGroups(lambda1) if self.groups is None else GroupNorms(lambda1, self.groups)
         solver = self._choose(lambda2) if stop_early else "split-bregman"
-        settled = CertainOrder(self.standing, cut) if certain and self.n_variables > 1 else None
+        settled = CertainOrder(self.standing, cut, known) if certain and self.n_variables > 1 else None
         if solver == "coordinate-descent":
             result = coordinate_descent(f, rows, max_iter=many, tol=tol, start=start, settled=settled)
         elif solver == "proximal":
             chain = FusedChain(lambda1, lambda2 if self.edges is None else 0.0)
-            result = proximal_gradient(f, chain, max_iter=many, tol=tol, settled=settled)
+            result = proximal_gradient(f, chain, max_iter=many, tol=tol, start=start, settled=settled)
         else:
             result = self._algorithm_1(rows, lambda2, tol, start, stop_early, settled)
-        return Fit(result, self.standing(result.coef, result.gradient))
+        uncertainty = None if settled is None else settled.uncertainty
+        return Fit(result, self.standing(result.coef, result.gradient), uncertainty)
 
     def standing(self, coef: Floats, gradient: Floats) -> Standing:
         """Where a solution puts the variables.

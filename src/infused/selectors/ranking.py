@@ -129,15 +129,27 @@ def rank_by_rounds(model: SparseModel, lambdas: Lambdas, down_to: int) -> Ranked
     remaining = np.arange(model.n_variables)
     scores, tie_breaks = np.zeros(model.n_variables), np.zeros(model.n_variables)
     cuts: list[int | None] = [*sizes[1:], None]
-    fit = model.fit(*lambdas.scaled_to(model), certain=True, cut=cuts[0])
+    first_lambda, lambda2 = lambdas.scaled_to(model)
+    fit = model.fit(first_lambda, lambda2, certain=True, cut=cuts[0])
     first, n_iter = fit.result, fit.result.n_iter
     for survived, size in enumerate(sizes):
         if survived:
             best = np.argsort(ranks(fit.scores, fit.leftover))[:size]
+            before = model.features(remaining)
             remaining = remaining[np.sort(best)]
-            part = model.restricted(model.features(remaining))
-            rough = max(model.tol, ROUGH)
-            fit = part.fit(*lambdas.scaled_to(part), tol=rough, certain=True, cut=cuts[survived])
+            features = model.features(remaining)
+            part = model.restricted(features)
+            start, known = part.carried_over(fit, np.searchsorted(before, features))
+            lambda1, lambda2 = lambdas.scaled_to(part)
+            fit = part.fit(
+                lambda1,
+                lambda2,
+                tol=max(model.tol, ROUGH),
+                start=start,
+                certain=True,
+                cut=cuts[survived],
+                known=known if np.isclose(lambda1, first_lambda, rtol=1e-9, atol=0) else None,
+            )
             n_iter += fit.result.n_iter
         stage.advance(size)
         scores[remaining] = survived + _share(fit.scores)

@@ -48,13 +48,14 @@ def proximal_gradient(
     *,
     max_iter: int = 20_000,
     tol: float = 1e-4,
+    start: SolverResult | None = None,
     settled: Settled | None = None,
 ) -> SolverResult:
     """Minimise f + penalty; the certificate is the largest proximal gradient step, relative to lambda1.
 
     It stops at ``tol``; with ``settled``, when that is content as well: see :class:`Stopping`.
     """
-    iterate = _Iterate(f, penalty)
+    iterate = _Iterate(f, penalty, start)
     objective: list[float] = []
     certificate, stopping = np.inf, Stopping(tol, settled)
     for k in range(1, max_iter + 1):
@@ -72,10 +73,10 @@ def proximal_gradient(
 class _Iterate:
     """Coefficients, their gradient, and those before."""
 
-    def __init__(self, f: LeastSquares, penalty: Proximable):
+    def __init__(self, f: LeastSquares, penalty: Proximable, start: SolverResult | None):
         self.f, self.penalty = f, penalty
-        self.b = self.b_before = np.zeros(f.shape)
-        self.gradient = self.gradient_before = f.gradient(self.b)
+        self.b = self.b_before = np.zeros(f.shape) if start is None else start.coef
+        self.gradient = self.gradient_before = -f.correlation if start is None else start.gradient
         self.momentum = 1.0
         self.length = self._first_length()
         self._noise = ROUNDING * float(np.linalg.norm(f.correlation))
