@@ -123,7 +123,7 @@ def test_it_keeps_to_its_time(monkeypatch):
     spent = time.perf_counter() - start
     assert auto.method_ == "anova" and spent < 1.2 * 8.0
     told = dict(zip(auto.candidates_["method"], auto.candidates_["status"], strict=True))
-    assert told[path].startswith("left out: it would take about")
+    assert told[path].startswith("left out: by its estimate it takes longer")
 
 
 def test_without_time_the_first_is_tried_and_said():

@@ -169,8 +169,8 @@ class Contest:
         n_fits = len(self.splits) + self.refit
         try:
             if one.probe is not None and not first and not one.probe.fits_in(n_fits, self.clock):
-                needed, left = n_fits * one.probe.seconds, max(self.clock.left(), 0.0)
-                one.status = f"left out: it would take about {needed:.1f} s, and {left:.1f} s were left"
+                left = max(self.clock.left(), 0.0)
+                one.status = f"left out: by its estimate it takes longer than the {left:.1f} s that were left"
                 return
             scores = self._scores(one, stage, first)
             if scores is not None:
