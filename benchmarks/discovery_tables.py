@@ -43,7 +43,7 @@ def peers(rows: Sequence[Row]) -> str:
     timed = (found[name].get(TIMED_ON) for name in PEERS)
     seconds = [f"{float(_at(one)['seconds']):.2g}" if one else "-" for one in timed]
     draws = [_draws(found[name]) for name in PEERS]
-    cells += [[f"CPU seconds, {TIMED_ON}", *seconds], ["draws of each", *draws]]
+    cells += [[f"CPU seconds, {TIMED_ON}", *seconds], ["draws of each design", *draws]]
     return markdown_table(["power (false discovery rate)", *PEERS], cells)
 
 
@@ -84,7 +84,8 @@ def _power_and_rate(found: dict[str, Row] | None) -> str:
 
 
 def _draws(found: dict[str, dict[str, Row]]) -> str:
-    return max((_at(one)["draws"] for one in found.values()), key=int, default="-")
+    draws = sorted({int(_at(one)["draws"]) for one in found.values()})
+    return "-".join(map(str, [draws[0], draws[-1]] if len(draws) > 1 else draws)) or "none"
 
 
 def _share(text: str) -> str:
