@@ -17,7 +17,7 @@ from tests.fuzz.cases import UnsoundError, no_noise
 
 #: What a parameter may be given, beside its default.
 POOLS: dict[str, tuple[Any, ...]] = {
-    "n_features_to_select": (1, 2, 3, 0.5, None, 0, 99, -1, 1.5, "x"),
+    "n_features_to_select": (1, 2, 3, 0.5, None, "auto", 0, 99, -1, 1.5, "x"),
     "lambda1": (0.0, 0.01, 1.0, 10.0, 1e-300, 1e300, -1.0),
     "lambda2": (0.0, 0.01, 1.0, 1e300),
     "lambda3": (0.0, 1e-6, 0.1, 10.0, 1e300),
