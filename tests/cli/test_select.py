@@ -245,7 +245,7 @@ def test_benchmark_takes_the_options_that_its_messages_advise(folder, infused):
     failed = infused(*command, "--impute", "error")
     assert failed.code == 2 and "--impute" in failed.err
     done = infused(*command, "--one-hot", "--impute", "median", "--separator", ";")
-    assert done.code == 0 and "infused benchmark table --store results" in done.out
+    assert done.code == 0 and "infused benchmark table --store infused-results" in done.out
     assert "all features" in done.out and "majority class" in done.out
 
 

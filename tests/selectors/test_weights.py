@@ -131,7 +131,7 @@ def test_bad_weights_are_named():
     X, y, w = problem()
     for bad, words in (
         (-1.0 * w, "Negative values"),
-        (0 * w, "non-zero"),
+        (0 * w, "zero"),
         (w[:5], "sample_weight.shape"),
         (np.eye(36)[0], "leaves fewer than two samples"),
         (np.where(w > 1, np.nan, 1.0), "sample_weight contains NaN"),
