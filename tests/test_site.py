@@ -73,3 +73,16 @@ def test_a_broken_link_is_found(tmp_path):
 @pytest.mark.parametrize("name", ["choosing", "how_many", "reading", "large"])
 def test_a_page_of_the_guide_is_reached(name):
     assert f"]({name}.md)" in (ROOT / "docs" / "guide" / "index.md").read_text(encoding="utf-8")
+
+
+def test_every_page_is_in_a_table_of_contents():
+    """Else `make docs` warns, which fails."""
+    pages = [
+        path for path in (ROOT / "docs").rglob("*.md") if not {"_build", "auto_examples"} & set(path.parts)
+    ]
+    listed = "".join(
+        path.read_text(encoding="utf-8") for path in pages if "{toctree}" in path.read_text("utf-8")
+    )
+    trees = re.findall(r"```\{toctree\}(.*?)```", listed, re.DOTALL)
+    named = {Path(line.strip()).name for tree in trees for line in tree.splitlines()}
+    assert {path.stem for path in pages if path.parent.name == "docs"} - {"index"} <= named
