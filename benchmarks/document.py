@@ -201,6 +201,24 @@ def family() -> str:
     return markdown_table(["seconds of", *names, "largest peak (MiB)"], rows)
 
 
+def certainty() -> str:
+    header = ["data", "M x N", "method", "k", "settings", "selected by all", "CPU s", "at the tolerance"]
+    rows = []
+    for row in _read("certainty"):
+        size = f"{_whole(row['samples'])} x {_whole(row['features'])}"
+        found = [row["method"], row["k"], row["settings"], row["alike"]]
+        rows.append([row["dataset"], size, *found, *(_short(row[n]) for n in ("seconds", "seconds_at_tol"))])
+    return markdown_table(header, rows)
+
+
+def wide() -> str:
+    rows = []
+    for row in _read("wide"):
+        gap = _power(row["gap"]) if row["gap"] else "-"
+        rows.append([row["task"], row["method"], _short(row["seconds"]), f"{float(row['ratio']):.2f}x", gap])
+    return markdown_table(["task", "method", "CPU s", "times infused", "gap"], rows)
+
+
 def sparse() -> str:
     header = ["data", "M x N", "entries", "method", "CPU s", "times infused", "gap", "features", "peak (MiB)"]
     rows = []
@@ -249,6 +267,7 @@ TABLES: dict[str, Callable[..., str]] = {
     "as_printed": store_tables.as_printed,
     "cluster": cluster,
     "cluster_speed": cluster_speed,
+    "certainty": certainty,
     "columns": columns,
     "discovery_bounds": lambda: discovery_tables.bounds(_read("false_discoveries")),
     "discovery_peers": lambda: discovery_tables.peers(_read("false_discoveries")),
@@ -268,6 +287,7 @@ TABLES: dict[str, Callable[..., str]] = {
     "selectors": selectors,
     "sparse": sparse,
     "speed": speed,
+    "wide": wide,
 }
 
 

@@ -9,6 +9,8 @@ tolerance, and infused once more at the precision that adelie reaches. GreedyFor
 (`LinearRegression`, which exchanges features as well) select 200; F values are those of scikit-learn's
 `f_regression`. 1,440 pictures of 20 turning shapes (32 x 32, as COIL20 has) are for the choice of a solver.
 
+abess and adelie are installed by hand: adelie asks for numpy 1, and runs with 2.
+
 CPU seconds on one thread, best of several. Exit code 1 when infused is slower than celer, takes more than 1.5
 times as long as adelie at its precision, or as abess.
 """

@@ -47,19 +47,21 @@ class ForwardSearch:
         self.square = column_squares(self.F)
         self.d = self.ridge + self.square
         self.relevance = np.linalg.norm(self.c, axis=1)
-        members = [np.array([j]) for j in range(len(self.d))]
         self._stacks: list[_Stack] = []
-        if self.blocks is not None:
-            members = [np.flatnonzero(self.blocks == b) for b in range(self.blocks.max(initial=-1) + 1)]
+        if self.blocks is None:
+            sizes, constant = np.ones(len(self.d), np.int64), self.square == 0
+        else:
+            n_blocks = int(self.blocks.max(initial=-1)) + 1
+            self._members = [np.flatnonzero(self.blocks == b) for b in range(n_blocks)]
             self.relevance = np.sqrt(np.bincount(self.blocks, weights=self.relevance**2))
-            self._stacks = _stacked(members, self._rows, self.square)
+            self._stacks = _stacked(self._members, self._rows, self.square)
+            sizes = np.array([len(own) for own in self._members], np.int64)
+            constant = np.array([not self.square[own].any() for own in self._members], bool)
         # A constant comes after all others, those that say nothing of Y among them.
-        self.relevance[[not self.square[own].any() for own in members]] = -1.0
-        self._members = members
-        self.free = np.ones(len(members), dtype=bool)
-        steps = len(members) if self.k is None else self.k
-        self._steps = steps
-        most = sum(sorted((len(own) for own in members), reverse=True)[:steps])
+        self.relevance[constant] = -1.0
+        self.free = np.ones(len(sizes), dtype=bool)
+        self._steps = len(sizes) if self.k is None else self.k
+        most = int(np.sort(sizes)[::-1][: self._steps].sum())
         self._W = np.empty((most, len(self.Y)))  # P f_s of the features that were added
         self._sizes = np.empty(most)
         self._added = 0
@@ -113,9 +115,10 @@ class ForwardSearch:
         self.free[chosen] = False
         if not useful:
             return
-        for s in self._members[chosen]:
-            if len(self._members[chosen]) == 1 or self.d[s] - self.ridge > COLLINEAR * self.square[s]:
-                self._add_feature(s)
+        members = np.array([chosen]) if self.blocks is None else self._members[chosen]
+        for s in members:
+            if len(members) == 1 or self.d[s] - self.ridge > COLLINEAR * self.square[s]:
+                self._add_feature(int(s))
 
     def _add_feature(self, s: int) -> None:
         self._spent += 1 - self.ridge / self.d[s]
