@@ -25,7 +25,7 @@ from infused._typing import Array, Floats, Ints
 
 __all__ = ["class_shares", "feature_shares", "worth_a_kernel"]
 
-FEW_ENTRIES = 2**19  # that plain NumPy takes no longer for than it takes to load a kernel
+FEW_ENTRIES = 2**17  # that plain NumPy takes no longer for than it takes to load a kernel
 FEW_SAMPLES = 2**12  # the same, where each sample is a step
 EPS = 2.0**-52
 SPLITTER = 2.0**27 + 1.0

@@ -32,6 +32,10 @@ class Criterion(Protocol):
         """Turn Q_ij (forward) and Q_ji (backward; None when they agree) into U, in the place of forward."""
         ...
 
+    def part(self) -> tuple[Floats, Floats, Floats]:
+        """U_ij = V_ij + V_ji with V_ij = scale_i exp(near_i + far_j + Q_ij): near, far and scale."""
+        ...
+
 
 class ThreeWay:
     r"""The paper's measure, for InFusedLasso.
@@ -69,6 +73,10 @@ class ThreeWay:
         np.exp(backward, out=backward)
         forward += backward
 
+    def part(self) -> tuple[Floats, Floats, Floats]:
+        """exp(Q_ij + ...) itself."""
+        return self._near, self._far, np.ones_like(self._near)
+
 
 class TwoWay:
     r"""The measure of InElasticNet.
@@ -95,6 +103,10 @@ class TwoWay:
         forward += self._half[columns]
         np.exp(forward, out=forward)
         forward *= self._relevance[rows][:, None] + self._relevance[columns]
+
+    def part(self) -> tuple[Floats, Floats, Floats]:
+        """I_i exp(Q_ij + ...), as Q is symmetric."""
+        return self._half, self._half, self._relevance
 
 
 CRITERIA: dict[str, type[Criterion]] = {"three-way": ThreeWay, "two-way": TwoWay}

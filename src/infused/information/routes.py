@@ -28,6 +28,7 @@ __all__ = [
     "RouteName",
     "build_route",
     "choose_route",
+    "dense_problem",
     "plan_route",
     "planned_error",
     "sample_step",
@@ -121,9 +122,9 @@ def planned_error(plan: Plan, outline: Outline) -> float:
 def build_route(plan: Plan, problem: PairSumProblem, budget: int | None, work: Workers) -> PairSums:
     """The route of a plan on some features; None is no limit."""
     if plan.factors is None:
-        return DirectSums(_dense(problem, budget))
+        return DirectSums(dense_problem(problem, budget))
     if plan.route == "separable":
-        return SeparableSums(_dense(problem, budget), plan.factors, work)
+        return SeparableSums(dense_problem(problem, budget), plan.factors, work)
     problem = _as_sparse(problem)
     _require(GroupedSums.bytes_needed(problem, plan.factors.rank), problem, budget)
     return GroupedSums(problem, plan.factors, work)
@@ -175,7 +176,7 @@ def _worth_factors(outline: Outline) -> bool:
     return evaluations * LOGARITHM * n_features**2 * n_samples > SETUP
 
 
-def _dense(problem: PairSumProblem, budget: int | None) -> PairSumProblem:
+def dense_problem(problem: PairSumProblem, budget: int | None) -> PairSumProblem:
     """The problem with dense distributions, if they fit."""
     if isinstance(problem.features, DenseDistributions):
         return problem

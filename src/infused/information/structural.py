@@ -15,7 +15,7 @@ from infused._runtime.messages import check_choice
 from infused._runtime.progress import ProgressCallback, Stage
 from infused._runtime.threads import Workers, spans, workers
 from infused._typing import Floats, Ints
-from infused.exceptions import InputError
+from infused.exceptions import InputError, PrecisionError
 from infused.graphs.distributions import feature_graphs, target_graphs
 from infused.graphs.storage import DenseDistributions, FeatureDistributions, TargetDistributions
 from infused.graphs.validation import (
@@ -27,12 +27,15 @@ from infused.graphs.validation import (
 )
 from infused.information.blocks import TILE, block_of
 from infused.information.criteria import CRITERIA, CriterionName
+from infused.information.operator import InformationOperator, linearised
 from infused.information.pair_sums import FeatureIndex, PairSumProblem, PairSums, strips
-from infused.information.routes import ROUTES, RouteName, choose_route
+from infused.information.routes import ROUTES, RouteName, choose_route, dense_problem
 from infused.information.sharing import shared
 
 __all__ = ["StructuralInformation", "structural_information"]
 
+HELD_BACK = 32  # columns on which an operator is measured
+OPERATOR_TOLERANCES = (1e-4, 1e-6, 1e-8)  # of the factors, which matter less than linearising
 GRAPHS_SHARE = 0.2  # of the progress, for the graphs
 
 
@@ -326,6 +329,47 @@ class StructuralInformation:
                     out[rows, part] = self._block(rows, chosen[part], work, stage)
         return out
 
+    def operator(self, *, bound: float = 1e-3) -> InformationOperator:
+        r"""Multiply with U without forming it, :math:`U \approx AB' + BA' + diag(d)`.
+
+        For many more features than samples. A and B have N rows, as long as there are samples times the terms
+        of a factorisation, so a product costs a multiple of N M, and memory as much.
+
+        Parameters
+        ----------
+        bound : float, default=1e-3
+            Largest error, relative to the largest eigenvalue of U less its mean. It is measured on columns
+            that are computed exactly and held back; terms are added until it is below.
+
+        Returns
+        -------
+        InformationOperator
+            A ``scipy.sparse.linalg.LinearOperator`` with its measured ``error``.
+
+        See Also
+        --------
+        columns : Some columns of U, exactly.
+        full : All of U, exactly.
+        """
+        n, rng = self._n_features, np.random.default_rng(0)
+        held_back = np.sort(rng.choice(n, min(n, HELD_BACK), replace=False))
+        exact = self.columns(held_back)
+        best = np.inf
+        for tolerance in OPERATOR_TOLERANCES:
+            with workers(self._options.n_jobs) as work:
+                problem = dense_problem(self._problem, self._options.budget)
+                operator = linearised(problem, self._criterion.part(), tolerance, work)
+            wrong = operator.times(held_back, np.eye(len(held_back))) - exact
+            size = np.sqrt(n / len(held_back)) * float(np.linalg.norm(wrong))
+            operator.error = size / max(operator.ends[1], np.finfo(float).tiny)
+            if operator.error <= bound:
+                return operator
+            best = min(best, operator.error)
+        raise PrecisionError(
+            f"Products with U have an error of {best:.1e} on these distributions, where {bound:.1e} is "
+            "allowed; use full() or columns(), or a larger bound."
+        )
+
     def _place(self, out: Floats | None) -> Floats:
         """Where all of U goes: what was given, or new memory if the budget allows it."""
         n = self._n_features
@@ -388,7 +432,7 @@ class StructuralInformation:
         self._n_features, self._n_samples = P.shape
         self._options = options
         self._criterion = kind(P, T, work)
-        problem = PairSumProblem(P, T, *kind.weights)
+        problem = self._problem = PairSumProblem(P, T, *kind.weights)
         tolerance = options.tol / kind.largest
         self._sums: PairSums = choose_route(problem, options.route, tolerance, options.budget, work)
 

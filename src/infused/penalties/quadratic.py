@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -10,9 +10,11 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from infused._design import Design, selected_columns
 from infused._typing import Floats, Ints
+from infused.information.operator import InformationOperator
 
 __all__ = ["Decorrelation", "Quadratic", "Ridge", "Structural", "Sum", "extreme_eigenvalues"]
 
+FEW_ROWS = 0.3  # of U, up to which a copy of them takes less time than a product with all
 SMALLEST_SHARE = 0.01  # of c in the size of the most negative eigenvalue
 
 
@@ -90,7 +92,8 @@ class Structural:
     the mean of U adds.
     """
 
-    U: Floats
+    U: Floats | InformationOperator
+    """As a matrix, or as what multiplies with it."""
     weight: float
     mean: float
     top: float
@@ -105,7 +108,7 @@ class Structural:
         return cls(U, weight, 0.0, 0.0)
 
     @classmethod
-    def convexified(cls, U: Floats, weight: float) -> Structural:
+    def convexified(cls, U: Floats | InformationOperator, weight: float) -> Structural:
         """S = weight (I - (U - m) / c)."""
         mean = float(U.mean())
         bottom, top = extreme_eigenvalues(U, mean)
@@ -134,24 +137,43 @@ class Structural:
 
     def restricted(self, features: Ints) -> Structural:
         """The same penalty on some of the features."""
-        return Structural(self.U[np.ix_(features, features)], self.weight, self.mean, self.top, self.bottom)
+        return replace(self, U=_restricted(self.U, features))
 
     def matrix(self, n_features: int | None = None) -> Floats:
         """S."""
-        S = self.scale * (self.U - self.mean)
+        every = np.arange(self.U.shape[0])
+        U = self.U.block(every, every) if isinstance(self.U, InformationOperator) else self.U
+        S = np.asarray(self.scale * (U - self.mean))
         S[np.diag_indices_from(S)] += self.ridge
         return S
 
     def block(self, rows: Ints, columns: Ints) -> Floats:
         """Some rows and columns of S."""
-        part = self.scale * (self.U[np.ix_(rows, columns)] - self.mean)
+        if isinstance(self.U, InformationOperator):
+            U = self.U.block(rows, columns)
+        else:
+            U = self.U[np.ix_(rows, columns)]
+        part = self.scale * (U - self.mean)
         return np.asarray(part + self.ridge * (rows[:, None] == columns))
 
     def gradient(self, B: Floats) -> Floats:
         """2 S B, at the cost of the columns of U where B is not zero."""
-        rows = np.flatnonzero(B.any(axis=1))
-        product = self.U[rows].T @ B[rows] - self.mean * B[rows].sum(axis=0)  # U is symmetric
+        product = _product(self.U, B) - self.mean * B.sum(axis=0)
         return np.asarray(2 * (self.ridge * B + self.scale * product))
+
+
+def _restricted(U: Floats | InformationOperator, features: Ints) -> Floats | InformationOperator:
+    return U.restricted(features) if isinstance(U, InformationOperator) else U[np.ix_(features, features)]
+
+
+def _product(U: Floats | InformationOperator, B: Floats) -> Floats:
+    """U B, through the columns of U where B is not zero unless these are many."""
+    rows = np.flatnonzero(B.any(axis=1))
+    if isinstance(U, InformationOperator):
+        return U.times(rows, B[rows])
+    if len(rows) > FEW_ROWS * len(U):
+        return np.asarray(U @ B)
+    return np.asarray(U[rows].T @ B[rows])  # U is symmetric
 
 
 @dataclass(frozen=True)
@@ -226,8 +248,11 @@ class Sum:
         return Sum(self.first.restricted(features), self.second.restricted(features))
 
 
-def extreme_eigenvalues(U: Floats, mean: float) -> tuple[float, float]:
+def extreme_eigenvalues(U: Floats | InformationOperator, mean: float) -> tuple[float, float]:
     """Smallest and largest eigenvalue of U - mean, by Lanczos iteration; the largest a little above zero."""
+    if isinstance(U, InformationOperator):
+        lowest, highest = U.ends
+        return lowest * (1 + 1e-5), max(highest * (1 + 1e-5), 1e-8)
     n = len(U)
     floor = 1e-8 * max(float(U.max()), -float(U.min()), 1.0)  # without a copy of U
     if n <= 64:

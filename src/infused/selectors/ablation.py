@@ -55,8 +55,7 @@ class _Permuted(InformationTerm):
         added = super().added_to(model, features)
         term: Any = added.model.quadratic
         order = np.random.default_rng(0).permutation(added.model.n_features)
-        permuted = replace(term, U=term.U[np.ix_(order, order)])
-        return replace(added, model=replace(added.model, quadratic=permuted))
+        return replace(added, model=replace(added.model, quadratic=term.restricted(order)))
 
 
 def _with_term(composed: Composition, kind: type[InformationTerm]) -> Composition:

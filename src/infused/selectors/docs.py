@@ -210,6 +210,9 @@ INFORMED = {
             The largest admissible lambda3; only in the paper's formulation.
         n_features_screened_ : int
             Features dropped before the information of pairs entered; zero where it fits.
+        information_error_ : float
+            Where features are many more than samples, U is not formed: the measured error of products with
+            it, relative to the largest eigenvalue of U less its mean. Zero where it was formed.
     """),
     **_SEEN,
 }

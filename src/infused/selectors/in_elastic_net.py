@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from infused._runtime.sklearn_compat import StrOptions
-from infused._typing import Floats, Ints
 from infused.graphs.validation import Graph
-from infused.information.structural import structural_information
 from infused.selectors.base import WEIGHT
 from infused.selectors.docs import INFORMED, documented
 from infused.selectors.information_term import CONSTRAINTS, InformationTerm
-from infused.selectors.inputs import TrainingData, one_target
+from infused.selectors.inputs import TrainingData
 from infused.selectors.linear import Composition, LinearSelector
 from infused.selectors.model import SparseModel
 from infused.selectors.ranking import Lambdas
 from infused.selectors.structural import StructuralSelector
+from infused.selectors.structure import Structure
 
 __all__ = ["InElasticNet"]
 
@@ -136,19 +135,15 @@ class InElasticNet(StructuralSelector):
         self._refuse_weights(data.weights)
         relative = self.lambda_scale == "relative"
 
-        def U(features: Ints) -> Floats:
-            return structural_information(
-                data.columns(features),
-                one_target(data.y),
-                criterion="two-way",
-                graph=self.graph,
-                target=data.kind,
-                n_jobs=self.n_jobs,
-                memory_budget=self.memory_budget,
-            )
-
+        structure = Structure(data, "two-way", self.graph, self.n_jobs, self.memory_budget)
         term = InformationTerm(
-            U, self.lambda3, relative, self.formulation, self.unbounded, ridge=self.lambda2
+            structure.formed,
+            self.lambda3,
+            relative,
+            self.formulation,
+            self.unbounded,
+            ridge=self.lambda2,
+            operator=structure.operator,
         )
         stand_in = term.stand_in(data.F)
         model = SparseModel(data.F, data.Y, self.max_iter, self.tol, stand_in, groups=data.groups)

@@ -18,9 +18,11 @@ from infused._runtime.memory import require
 from infused._runtime.sklearn_compat import StrOptions
 from infused._typing import Floats, Ints
 from infused.exceptions import ScreeningWarning, UnboundedObjectiveError, UnboundedObjectiveWarning
+from infused.information.operator import InformationOperator
 from infused.penalties.quadratic import Quadratic, Ridge, Structural, Sum
 from infused.selectors.base import WEIGHT
 from infused.selectors.inputs import quadratic_weight
+from infused.selectors.kept import Adjusted
 from infused.selectors.model import SparseModel
 from infused.selectors.ranking import Lambdas, Ranked, rank_by_rounds, round_sizes
 from infused.solvers.limits import largest_lambda3
@@ -44,6 +46,8 @@ class WithInformation:
     """The largest lambda3 for which the published objective has a minimum."""
     unbounded: bool = False
     """Whether it has none, and Algorithm 1 is to run regardless."""
+    error: float = 0.0
+    """Of products with U, relative to its largest eigenvalue, where it was not formed."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +62,17 @@ class InformationTerm:
     unbounded: str
     ridge: float = 0.0
     """lambda2 of a ridge that is part of the model."""
+    operator: Callable[[Ints], InformationOperator | None] = lambda features: None
+    """What multiplies with U of some features without forming it, where that is better."""
 
     @property
     def published(self) -> bool:
         """Whether the term is the printed one."""
         return self.formulation == "paper"
+
+    def unformed(self, features: Ints) -> InformationOperator | None:
+        """U of these features where it need not be formed; the limit of the printed term needs all of it."""
+        return None if self.published or self.lambda3 == 0 else self.operator(features)
 
     def stand_in(self, F: Floats) -> Ridge:
         """A ridge in the place of the term, with the one that is part of the model."""
@@ -73,9 +83,12 @@ class InformationTerm:
         """The model of these features with the term instead of the ridge in its place."""
         if self.lambda3 == 0:
             return WithInformation(model)
-        ridge, U = quadratic_weight(self.ridge, model.X, self.relative), self.U(features)
+        ridge, operator = quadratic_weight(self.ridge, model.X, self.relative), self.unformed(features)
         limit, unbounded = None, False
-        if self.published:
+        if operator is not None:
+            term = self._convexified(model.X, operator)
+        elif self.published:
+            U = self.U(features)
             limit = largest_lambda3(model.X, U, ridge)
             # A relative lambda3 is a share of the limit; where that is zero, it is taken as it is.
             share = self.relative and 0 < limit < np.inf
@@ -84,11 +97,12 @@ class InformationTerm:
             if unbounded:
                 self._complain(term.weight, limit, model.max_iter)
         else:
-            term = self._convexified(model.X, U)
+            term = self._convexified(model.X, self.U(features))
         quadratic: Quadratic = Sum(Ridge(ridge), term) if ridge > 0 else term
-        return WithInformation(replace(model, quadratic=quadratic), limit, unbounded)
+        error = 0.0 if operator is None else operator.error
+        return WithInformation(replace(model, quadratic=quadratic), limit, unbounded, error)
 
-    def _convexified(self, F: Floats, U: Floats) -> Structural:
+    def _convexified(self, F: Floats, U: Floats | InformationOperator) -> Structural:
         term = Structural.convexified(U, 1.0)
         weight = quadratic_weight(self.lambda3, F, True) if self.relative else self.lambda3 * term.top
         return replace(term, weight=weight)
@@ -107,11 +121,13 @@ class InformationTerm:
 
 
 def screened(
-    model: SparseModel, lambdas: Lambdas, term: InformationTerm, ranking: str, k: int | None, budget: int
+    adjusted: Adjusted, lambdas: Lambdas, term: InformationTerm, ranking: str, k: int | None, budget: int
 ) -> tuple[Ranked | None, Ints]:
     """The rounds that must run without U because it would not fit, and the variables that are left then."""
+    model = adjusted.model
     n = model.n_variables
-    if term.lambda3 == 0 or _bytes(model.n_features) <= budget:
+    fits = term.lambda3 == 0 or _bytes(model.n_features) <= budget
+    if fits or term.unformed(adjusted.features) is not None:
         return None, np.arange(n)
     recursive = k is not None and not term.published and ranking == "recursive"
     widths = _widths(model)

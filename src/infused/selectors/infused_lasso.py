@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from infused._runtime.sklearn_compat import StrOptions
-from infused._typing import Floats, Ints
 from infused.graphs.validation import Graph
-from infused.information.structural import structural_information
 from infused.selectors import fused_lasso, information_term
 from infused.selectors.docs import FUSION, INFORMED, documented
 from infused.selectors.feature_order import choose_fusion
 from infused.selectors.information_term import InformationTerm
-from infused.selectors.inputs import TrainingData, one_target
+from infused.selectors.inputs import TrainingData
 from infused.selectors.linear import Composition, LinearSelector
 from infused.selectors.model import SparseModel
 from infused.selectors.ranking import Lambdas
 from infused.selectors.structural import StructuralSelector
+from infused.selectors.structure import Structure
 
 __all__ = ["InFusedLasso"]
 
@@ -151,17 +150,15 @@ class InFusedLasso(StructuralSelector):
         self._refuse_weights(data.weights)
         relative = self.lambda_scale == "relative"
 
-        def U(features: Ints) -> Floats:
-            return structural_information(
-                data.columns(features),
-                one_target(data.y),
-                graph=self.graph,
-                target=data.kind,
-                n_jobs=self.n_jobs,
-                memory_budget=self.memory_budget,
-            )
-
-        term = InformationTerm(U, self.lambda3, relative, self.formulation, self.unbounded)
+        structure = Structure(data, "three-way", self.graph, self.n_jobs, self.memory_budget)
+        term = InformationTerm(
+            structure.formed,
+            self.lambda3,
+            relative,
+            self.formulation,
+            self.unbounded,
+            operator=structure.operator,
+        )
         fused = choose_fusion(
             self.fusion,
             self.grid_shape,

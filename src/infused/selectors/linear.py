@@ -221,7 +221,7 @@ def _rank_others(
     model, lambdas, term = adjusted.model, composed.lambdas, composed.information
     if term is None:
         return rank(model, lambdas, ranking, k), {}
-    early, variables = screened(model, lambdas, term, ranking, k, budget)
+    early, variables = screened(adjusted, lambdas, term, ranking, k, budget)
     features = model.features(variables)
     if early is not None:
         model = model.restricted(features)
@@ -229,6 +229,7 @@ def _rank_others(
     found: dict[str, Any] = {
         "unbounded_": added.unbounded,
         "n_features_screened_": adjusted.model.n_features - len(features),
+        "information_error_": added.error,
     }
     if added.limit is not None:
         found["lambda3_limit_"] = added.limit
