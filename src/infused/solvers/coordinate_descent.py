@@ -33,6 +33,7 @@ __all__ = ["coordinate_descent"]
 
 FIRST_SIZE = 10  # groups in the first working set
 INNER = 0.3  # how much more precise a working set is solved than the whole problem has come
+TIGHTER = 0.3  # what that is multiplied with where it was not enough
 MOST_ROUNDS = 200
 
 
@@ -80,17 +81,19 @@ def coordinate_descent(
     scale = penalty.weight or f.largest_correlation
     objective: list[float] = []
     n_iter, size, stopping = 0, FIRST_SIZE, Stopping(tol, settled)
-    groups: Ints | None = None
+    groups, inner, epochs = np.empty(0, np.int64), INNER, 0
     for _ in range(MOST_ROUNDS):
         objective.append(f.value(B, gradient) + penalty.value(B))
         violation = penalty.distance(B, gradient)
         certificate = float(violation.max(initial=0.0)) / scale
         if stopping.enough(certificate, B, gradient) or n_iter >= max_iter:
             break
-        if groups is not None and np.delete(violation, groups).max(initial=0.0) > stopping.level * scale:
+        if len(groups) and np.delete(violation, groups).max(initial=0.0) > stopping.level * scale:
             size = max(size, 2 * len(groups))  # some that should have been in it were not
+        inner = inner * TIGHTER if epochs == 1 else INNER  # one that ends at once has not solved the set
         groups = _working_set(penalty, B, gradient, size)
-        n_iter += _solve(f, penalty, B, groups, INNER * stopping.level * scale, max_iter - n_iter)
+        epochs = _solve(f, penalty, B, groups, inner * stopping.level * scale, max_iter - n_iter)
+        n_iter += epochs
         gradient = f.gradient(B)
     empty = np.empty(0)
     end = stopping.end(certificate, max_iter)
