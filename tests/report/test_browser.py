@@ -48,7 +48,7 @@ def browser():
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
-    for name in ("digits", "cells", "diabetes", "hostile", "large"):
+    for name in ("digits", "cells", "diabetes", "hostile", "large", "halved"):
         page = render_report(getattr(records, f"{name}_record")())
         (folder / f"{name}.html").write_text(page, encoding="utf-8")
     return folder
@@ -235,14 +235,14 @@ NAMES_AND_NUMBERS = """() => {
   const cells = (kind) => [...document.querySelectorAll(`#table td.${kind}`)];
   return {
     widths: cells("name").map((cell) => cell.offsetWidth),
-    numbers: ["alone", "unique", "score"].flatMap(cells).map(lines),
+    numbers: ["alone", "unique", "again", "score"].flatMap(cells).map(lines),
     page: document.documentElement.scrollWidth <= innerWidth,
   };
 }"""
 
 
-@pytest.mark.parametrize(("width", "paper"), [(800, False), (1400, False), (720, True)])
-@pytest.mark.parametrize("name", ["cells", "digits"])
+@pytest.mark.parametrize(("width", "paper"), [(720, False), (800, False), (1400, False), (720, True)])
+@pytest.mark.parametrize("name", ["cells", "digits", "halved"])
 def test_names_have_room_and_numbers_stay_on_a_line(open_page, name, width, paper):
     with open_page(name, width=width) as page:
         if paper:

@@ -33,7 +33,7 @@ class Shared:
     def get(self, what: Hashable, source: tuple[Any, ...], compute: Callable[[], Value]) -> Value:
         """What was computed from this source before, or computed now."""
         start = process_time()
-        name = content_hash(source)
+        name = content_hash(tuple(map(_content, source)))
         if name != self._source:
             self._source, self._kept = name, {}
         self.seconds -= process_time() - start
@@ -73,3 +73,10 @@ def saved_seconds() -> float:
     """CPU seconds that this process has saved by sharing."""
     kept = _current.get()
     return 0.0 if kept is None else kept.seconds
+
+
+def _content(part: Any) -> Any:
+    """What a sparse matrix holds, without the flags that SciPy sets when it is looked at."""
+    if not hasattr(part, "indptr"):
+        return part
+    return part.format, part.shape, part.data, part.indices, part.indptr
