@@ -48,7 +48,7 @@ def test_damaged_files_raise_nothing_else(tmp_path, suffix):
     random = np.random.default_rng(5)
     for trial in range(24):
         content = bytearray(whole)
-        if trial % 2 or suffix == ".mat":  # SciPy ends the process on some changed bytes of a .mat file
+        if trial % 2:
             content = content[: random.integers(1, len(whole))]
         else:
             for place in random.integers(0, len(whole), random.integers(1, 9)):

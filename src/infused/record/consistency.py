@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 __all__ = ["contradictions"]
 
+ROUNDING = 1e-6
+
 
 def contradictions(record: SelectionRecord) -> Iterator[str]:
     """Sentences on fields that do not fit together."""
@@ -34,6 +36,8 @@ def _features(record: SelectionRecord) -> Iterator[str]:
         sizes = {len(row) for row in record.redundancy.matrix} | {len(record.redundancy.matrix)}
         if len(sizes) != 1 or max(sizes) > len(record.selected):
             yield "redundancy.matrix is not square, or larger than the selection"
+        if not all(-ROUNDING <= one <= 1 + ROUNDING for row in record.redundancy.matrix for one in row):
+            yield "redundancy.matrix holds what is no correlation, between 0 and 1"
 
 
 def _charts(record: SelectionRecord) -> Iterator[str]:

@@ -244,6 +244,8 @@ def resolve_coding(y: Any, target: str) -> Coding:
     numbers = kind.startswith("continuous") or kind.endswith("multioutput") or kind == "multilabel-indicator"
     if target == "auto":
         return "real" if numbers or not told_kind(np.asarray(y)) else "onehot"
+    if target == "real":
+        _numbers(y)
     if target in ("onehot", "label") and numbers:
         raise InputError(f"target={target!r} needs one class label per sample, but y is {kind!r}.")
     return target  # type: ignore[return-value]  # the parameter was checked

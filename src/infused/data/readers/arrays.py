@@ -11,6 +11,7 @@ from zipfile import is_zipfile
 import numpy as np
 
 from infused._runtime.messages import quoted, suggestion
+from infused._runtime.probe import try_first
 from infused._runtime.sizes import FEATURE_BYTES, check_archive, check_table
 from infused._runtime.sparse import sound
 from infused.data.columns import numbered
@@ -38,6 +39,7 @@ def read_mat(path: Path, treatment: Treatment, part: Part) -> RawMatrix:
         try:
             for name, shape, _ in io.whosmat(path):
                 check_table(prod(shape), 1, f"{quoted(name)} of {quoted(path)}")
+            try_first(lambda: io.loadmat(path), path, "MATLAB .mat")
             content = io.loadmat(path)
         except NotImplementedError as error:
             raise DataError(

@@ -8,6 +8,7 @@ from typing import Any
 
 from infused._runtime.extras import extra
 from infused._runtime.messages import listed, quoted, reason
+from infused._runtime.probe import try_first
 from infused._runtime.sizes import check_table
 from infused._typing import Array
 from infused.data.columns import check_unique, find_column
@@ -49,6 +50,7 @@ def read_h5ad(path: Path, treatment: Treatment, part: Part) -> RawMatrix:
     """X, or the layer that ``x_key`` names; features are the variables, the target is a column of ``obs``."""
     anndata = extra("anndata")
     with parsing(path, "AnnData"):
+        try_first(lambda: anndata.read_h5ad(path), path, "AnnData")
         data = anndata.read_h5ad(path)
     return annotated_matrix(data, treatment, part, quoted(path))
 
