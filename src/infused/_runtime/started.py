@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from socket import create_connection
 from typing import Any
 
 from infused._runtime.cluster import cluster
@@ -58,9 +59,25 @@ def local_cluster(n_workers: int, **more: Any) -> Iterator[Any]:
         yield local
 
 
+def _nothing_listens(address: str) -> bool:
+    """Whether a scheduler can be ruled out before a client of Dask is made.
+
+    A client that could not connect waits for the garbage collector, which may come while the next one starts:
+    then both wait for one lock, forever.
+    """
+    try:
+        host, port = extra("distributed.comm").get_address_host_port(address)
+        create_connection((host, port), PATIENCE_S).close()
+    except (OSError, ValueError):
+        return True
+    return False
+
+
 @contextmanager
 def _client(place: Any, scheduler: str | None) -> Iterator[Any]:
     try:
+        if scheduler is not None and _nothing_listens(scheduler):
+            raise TimeoutError(scheduler)
         with sheltered_from_interrupts():
             client = extra("distributed").Client(place, timeout=PATIENCE_S, set_as_default=False)
     except (OSError, TimeoutError, ValueError):
