@@ -250,8 +250,15 @@ def test_many_whole_numbers_are_measured_values_as_on_the_command_line():
 @every_selector
 def test_many_classes_with_samples_enough_are_told(id):
     rng = np.random.default_rng(0)
-    y = np.repeat(np.arange(25), 10)
+    y = np.repeat(18 + np.arange(25), 10)  # ages, perhaps
     X = rng.normal(size=(250, 3)) + y[:, None] * [1.0, 0.0, 0.1]
     selector = made(id, n_features_to_select=1)
     with pytest.warns(TargetWarning, match="25 different whole numbers .*taken as classes"):
         selector.fit(X, y)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_classes_that_are_numbered_leave_no_doubt(first):
+    y = np.repeat(first + np.arange(25), 10)
+    X = np.random.default_rng(0).normal(size=(250, 3))
+    assert len(infused.Lasso(n_features_to_select=1).fit(X, y).classes_) == 25

@@ -30,10 +30,12 @@ def are_classes(y: Array) -> bool:
 
 
 def told_kind(y: Array) -> bool:
-    """The same, with a warning where whole numbers are many."""
+    """The same, with a warning where whole numbers are many, unless classes are numbered from 0 or 1 on."""
     classes = are_classes(y)
-    n_values = len(np.unique(y)) if _counts(y) else 0
-    if n_values > FEW_VALUES:
+    values = np.unique(y) if _counts(y) else np.empty(0)
+    n_values = len(values)
+    numbered = classes and n_values > 0 and values[0] in (0, 1) and values[-1] - values[0] == n_values - 1
+    if n_values > FEW_VALUES and not numbered:
         taken, other = ("classes", "measured values") if classes else ("measured values", "classes")
         warnings.warn(
             f"y holds {n_values} different whole numbers in {len(y):,} samples, which are taken as {taken}; "

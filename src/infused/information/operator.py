@@ -100,7 +100,7 @@ class InformationOperator(LinearOperator):  # type: ignore[misc]  # scipy has no
     ):
         super().__init__(np.float64, (len(near), len(near)))
         self.near, self.far, self.left, self.right = near, far, left, right
-        self.diagonal, self.rank, self.error = diagonal, rank, error
+        self.diagonal, self.rank, self.error = diagonal, rank, float(error)
 
     @property
     def nbytes(self) -> int:
