@@ -244,5 +244,5 @@ CASES = {
     ),
     "apply without an output": (command(*APPLY[:3]), ["--output"]),
     "apply to nothing": (command(*APPLY[:2], "nowhere.csv", "-o", "x.csv"), ["nowhere.csv"]),
-    "apply what is empty": (with_record(*APPLY, selected=[], coding=[]), ["no features"]),
+    "apply what is empty": (with_record(*APPLY, selected=[], coding=[], redundancy=None), ["no features"]),
 }

@@ -361,7 +361,7 @@ class StructuralInformation:
                 operator = linearised(problem, self._criterion.part(), tolerance, work)
             wrong = operator.times(held_back, np.eye(len(held_back))) - exact
             size = np.sqrt(n / len(held_back)) * float(np.linalg.norm(wrong))
-            operator.error = size / max(operator.ends[1], np.finfo(float).tiny)
+            operator.error = float(size / max(operator.ends[1], np.finfo(float).tiny))
             if operator.error <= bound:
                 return operator
             best = min(best, operator.error)

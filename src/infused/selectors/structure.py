@@ -2,8 +2,9 @@
 
 A product with the operator costs a multiple of N M, and so does making it; to form U takes a multiple of
 N^2 M, and N^2 of memory. For N well above M and dense data the operator is therefore the faster one. Its
-error is below 1e-3 of what U is divided by in the model. With lambda3 a hundredth of a feature's square, that
-is 1e-5 of it: less than what a solver leaves at its default tolerance.
+error is below 1e-3 of what U is divided by in the model, so that with lambda3 a hundredth of a feature's
+square the quadratic term is off by at most 1e-5 of it. That is no proof that a selection stays the same; the
+tests compare selections with those of the formed U.
 """
 
 from __future__ import annotations
