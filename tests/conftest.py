@@ -40,6 +40,13 @@ def nobody_looks_again(monkeypatch):
     monkeypatch.setattr("infused.workflow.trust.SECONDS", 0.0)
 
 
+@pytest.fixture(autouse=True)
+def few_trees(request, monkeypatch):
+    """Forests are small: what is tested of them hangs on no number of trees, but for recorded answers."""
+    if request.node.path.name != "test_golden.py":
+        monkeypatch.setattr("infused.selectors.forest.TREES", 30)
+
+
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)
