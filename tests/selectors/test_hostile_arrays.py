@@ -149,7 +149,7 @@ def test_duplicate_entries_count_as_their_sum(id, format):
 
 
 @every_selector
-@pytest.mark.parametrize("scale", [2.0**-1000, 2.0**-580, 2.0**515, 2.0**1010])
+@pytest.mark.parametrize("scale", [2.0**-1000, 2.0**515])
 def test_the_scale_of_a_real_target_does_not_matter(id, scale):
     if not selector_info(id).regression:
         pytest.skip("classes have no scale")
@@ -164,7 +164,7 @@ def test_the_scale_of_a_real_target_does_not_matter(id, scale):
 
 
 @every_selector
-@pytest.mark.parametrize("scale", [2.0**-1000, 2.0**520, 2.0**1015])
+@pytest.mark.parametrize("scale", [2.0**-1000, 2.0**1015])
 def test_the_scale_of_a_feature_does_not_matter(id, scale, monkeypatch):
     # Samples are drawn in another order: only a large forest ranks the same.
     monkeypatch.setattr("infused.selectors.forest.TREES", 300)

@@ -27,7 +27,7 @@ def copies():
     return np.hstack([own, near, 5 - 2 * own]), y
 
 
-@parametrize_with_checks([RedundancyFilter(), RedundancyFilter(measure="mutual-information")])
+@parametrize_with_checks([RedundancyFilter()])
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
