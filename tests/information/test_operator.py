@@ -111,5 +111,6 @@ def test_the_papers_sets_have_the_same_features(paper_data, monkeypatch):
     one = InFusedLasso(n_features_to_select=200).fit(X, y)
     monkeypatch.setattr(structure, "MANY_FEATURES", 10**9)
     other = InFusedLasso(n_features_to_select=200).fit(X, y)
-    assert one.information_error_ > 0 == other.information_error_
-    np.testing.assert_array_equal(np.argsort(one.ranking_)[:200], np.argsort(other.ranking_)[:200])
+    assert 1e-3 > one.information_error_ > 0 == other.information_error_
+    for k in (10, 50, 100, 120, 200):  # neighbours in the order may be nearly tied
+        np.testing.assert_array_equal(one.ranking_ <= k, other.ranking_ <= k)

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from infused._design import Design, selected_columns
-from infused._typing import Floats, Ints
+from infused._typing import Array, Floats, Ints
+from infused.information.nearby import NearbyInformation
 from infused.information.operator import InformationOperator
 
-__all__ = ["Decorrelation", "Quadratic", "Ridge", "Structural", "Sum", "extreme_eigenvalues"]
+__all__ = [
+    "Decorrelation",
+    "Quadratic",
+    "Ridge",
+    "Structural",
+    "Sum",
+    "extreme_eigenvalues",
+    "ridge_instead",
+    "structural",
+]
+
+#: U that is not formed, or not all of it.
+Unformed: TypeAlias = InformationOperator | NearbyInformation
 
 FEW_ROWS = 0.3  # of U, up to which a copy of them takes less time than a product with all
 SMALLEST_SHARE = 0.01  # of c in the size of the most negative eigenvalue
@@ -92,7 +105,7 @@ class Structural:
     the mean of U adds.
     """
 
-    U: Floats | InformationOperator
+    U: Floats | Unformed
     """As a matrix, or as what multiplies with it."""
     weight: float
     mean: float
@@ -108,7 +121,7 @@ class Structural:
         return cls(U, weight, 0.0, 0.0)
 
     @classmethod
-    def convexified(cls, U: Floats | InformationOperator, weight: float) -> Structural:
+    def convexified(cls, U: Floats | Unformed, weight: float) -> Structural:
         """S = weight (I - (U - m) / c)."""
         mean = float(U.mean())
         bottom, top = extreme_eigenvalues(U, mean)
@@ -142,17 +155,14 @@ class Structural:
     def matrix(self, n_features: int | None = None) -> Floats:
         """S."""
         every = np.arange(self.U.shape[0])
-        U = self.U.block(every, every) if isinstance(self.U, InformationOperator) else self.U
+        U = self.U.block(every, every) if isinstance(self.U, Unformed) else self.U
         S = np.asarray(self.scale * (U - self.mean))
         S[np.diag_indices_from(S)] += self.ridge
         return S
 
     def block(self, rows: Ints, columns: Ints) -> Floats:
         """Some rows and columns of S."""
-        if isinstance(self.U, InformationOperator):
-            U = self.U.block(rows, columns)
-        else:
-            U = self.U[np.ix_(rows, columns)]
+        U = self.U.block(rows, columns) if isinstance(self.U, Unformed) else self.U[np.ix_(rows, columns)]
         part = self.scale * (U - self.mean)
         return np.asarray(part + self.ridge * (rows[:, None] == columns))
 
@@ -161,15 +171,27 @@ class Structural:
         product = _product(self.U, B) - self.mean * B.sum(axis=0)
         return np.asarray(2 * (self.ridge * B + self.scale * product))
 
+    def beyond(self, B: Floats) -> tuple[Array, float]:
+        """The features of which 2 S B is not known, and at most how long a row of it is."""
+        if not isinstance(self.U, NearbyInformation):
+            return np.zeros(self.U.shape[0], dtype=bool), 0.0
+        lengths = float(np.linalg.norm(B, axis=1).sum())
+        return self.U.beyond, 2 * abs(self.scale) * self.U.deviation * lengths
 
-def _restricted(U: Floats | InformationOperator, features: Ints) -> Floats | InformationOperator:
-    return U.restricted(features) if isinstance(U, InformationOperator) else U[np.ix_(features, features)]
+    def learn(self, features: Ints) -> None:
+        """Let U of these features be known."""
+        if isinstance(self.U, NearbyInformation):
+            self.U.learn(features)
 
 
-def _product(U: Floats | InformationOperator, B: Floats) -> Floats:
+def _restricted(U: Floats | Unformed, features: Ints) -> Floats | Unformed:
+    return U.restricted(features) if isinstance(U, Unformed) else U[np.ix_(features, features)]
+
+
+def _product(U: Floats | Unformed, B: Floats) -> Floats:
     """U B, through the columns of U where B is not zero unless these are many."""
     rows = np.flatnonzero(B.any(axis=1))
-    if isinstance(U, InformationOperator):
+    if isinstance(U, Unformed):
         return U.times(rows, B[rows])
     if len(rows) > FEW_ROWS * len(U):
         return np.asarray(U @ B)
@@ -248,9 +270,23 @@ class Sum:
         return Sum(self.first.restricted(features), self.second.restricted(features))
 
 
-def extreme_eigenvalues(U: Floats | InformationOperator, mean: float) -> tuple[float, float]:
+def structural(quadratic: Quadratic) -> Structural | None:
+    """The structural part, where there is one."""
+    if isinstance(quadratic, Sum):
+        return structural(quadratic.first) or structural(quadratic.second)
+    return quadratic if isinstance(quadratic, Structural) else None
+
+
+def ridge_instead(quadratic: Quadratic) -> Quadratic:
+    """The same with the ridge of the structural part alone."""
+    if isinstance(quadratic, Sum):
+        return Sum(ridge_instead(quadratic.first), ridge_instead(quadratic.second))
+    return Ridge(quadratic.ridge) if isinstance(quadratic, Structural) else quadratic
+
+
+def extreme_eigenvalues(U: Floats | Unformed, mean: float) -> tuple[float, float]:
     """Smallest and largest eigenvalue of U - mean, by Lanczos iteration; the largest a little above zero."""
-    if isinstance(U, InformationOperator):
+    if isinstance(U, Unformed):
         lowest, highest = U.ends
         return lowest * (1 + 1e-5), max(highest * (1 + 1e-5), 1e-8)
     n = len(U)

@@ -211,8 +211,8 @@ INFORMED = {
         n_features_screened_ : int
             Features dropped before the information of pairs entered; zero where it fits.
         information_error_ : float
-            Where features are many more than samples, U is not formed: the measured error of products with
-            it, relative to the largest eigenvalue of U less its mean. Zero where it was formed.
+            Where features are many more than samples, not all of U is formed: the measured error of what
+            stands for it, relative to the largest eigenvalue of U less its mean. Zero where it was formed.
     """),
     **_SEEN,
 }

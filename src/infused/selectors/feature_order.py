@@ -38,6 +38,11 @@ class Fusion:
     reason: str
     grid_shape: tuple[int, int] | None = None
 
+    @property
+    def nothing(self) -> bool:
+        """Whether no feature is fused with another."""
+        return self.edges is not None and len(self.edges) == 0
+
     def attributes(self) -> dict[str, Any]:
         """What an estimator stores of it."""
         return {"fusion_": self.name, "fusion_reason_": self.reason, "grid_shape_": self.grid_shape}
@@ -95,12 +100,11 @@ def order_of_features(F: Design, weights: Weights | None = None) -> Fusion:
     for a grid of width w when it is beside it or w places away. In a table without order the share of such
     votes is near 2 / N, or 4 / N; a signal or a picture has most of them.
     """
-    F = unit_columns(*_sampled_rows(F, weights))
-    varies = column_squares(F) > 0
-    n = F.shape[1]
-    if n < FEWEST or varies.sum() < FEWEST:
+    F, weights = _sampled_rows(F, weights)
+    n, varying = F.shape[1], _varying(F, weights)
+    if n < FEWEST or len(varying) < FEWEST:
         return Fusion("none", no_edges(), f"fewer than {FEWEST} features show no order")
-    alike = _Likeness(F, np.flatnonzero(varies))
+    alike = _Likeness(F, weights, varying)
     width = _width(alike, n)
     if width is not None:
         share, shape = alike.votes((1, width)), (n // width, width)
@@ -118,13 +122,13 @@ def order_of_features(F: Design, weights: Weights | None = None) -> Fusion:
 class _Likeness:
     """Absolute correlations of some features with their neighbours and with many others."""
 
-    def __init__(self, F: Design, varying: Ints):
+    def __init__(self, F: Design, weights: Weights | None, varying: Ints):
         random = np.random.default_rng(0)
-        self.F, self.n = F, F.shape[1]
+        self.F, self.weights, self.n = F, weights, F.shape[1]
         self.asked = np.sort(random.permutation(varying)[:MOST_ASKED])
         others = np.sort(random.permutation(varying)[:MOST_OTHERS])
         # The most alike of the others, with which neighbours must compete; a feature is none to itself.
-        self.with_others = np.abs(F[:, self.asked].T @ F[:, others])
+        self.with_others = np.abs(self._unit(self.asked).T @ self._unit(others))
         self.distance = np.abs(self.asked[:, None] - others[None, :])
         self.with_others[self.distance == 0] = -1.0
 
@@ -134,13 +138,13 @@ class _Likeness:
         for step in (-lag, lag):
             there = (self.asked + step >= 0) & (self.asked + step < self.n)
             mine, other = self.asked[there], self.asked[there] + step
-            best[there] = np.maximum(best[there], np.abs(inner_products(self.F, mine, other)))
+            best[there] = np.maximum(best[there], self._alike(mine, other))
         return best
 
     def mean_at(self, lag: int) -> float:
         """The mean |r| over all pairs ``lag`` places apart."""
         first = self.asked[self.asked + lag < self.n]
-        return float(np.abs(inner_products(self.F, first, first + lag)).mean())
+        return float(self._alike(first, first + lag).mean())
 
     def neighbours(self) -> tuple[float, float]:
         """|r| with the closer neighbour, in the median; and how often it is among the largest tenth."""
@@ -153,6 +157,23 @@ class _Likeness:
         near = np.max([self.at(lag) for lag in lags], axis=0)
         far = np.where(np.isin(self.distance, lags), -1.0, self.with_others).max(axis=1)
         return float((near > far).mean())
+
+    def _unit(self, features: Ints) -> Design:
+        """Some columns, with mean zero and length one: of thousands, few are looked at."""
+        return unit_columns(self.F[:, features], self.weights)
+
+    def _alike(self, first: Ints, second: Ints) -> Floats:
+        """|r| of pairs."""
+        every = np.arange(len(first) + len(second))
+        pairs = self._unit(np.concatenate([first, second]))
+        return np.abs(inner_products(pairs, every[: len(first)], every[len(first) :]))
+
+
+def _varying(F: Design, weights: Weights | None) -> Ints:
+    """The features that are not constant."""
+    if isinstance(F, np.ndarray) and weights is None:
+        return np.flatnonzero(F.max(axis=0) > F.min(axis=0))
+    return np.flatnonzero(column_squares(unit_columns(F, weights)) > 0)
 
 
 def _width(alike: _Likeness, n: int) -> int | None:

@@ -143,7 +143,7 @@ class InElasticNet(StructuralSelector):
             self.formulation,
             self.unbounded,
             ridge=self.lambda2,
-            operator=structure.operator,
+            operator=structure.nearby if data.groups is None else structure.operator,
         )
         stand_in = term.stand_in(data.F)
         model = SparseModel(data.F, data.Y, self.max_iter, self.tol, stand_in, groups=data.groups)

@@ -18,8 +18,8 @@ from infused._runtime.memory import require
 from infused._runtime.sklearn_compat import StrOptions
 from infused._typing import Floats, Ints
 from infused.exceptions import ScreeningWarning, UnboundedObjectiveError, UnboundedObjectiveWarning
-from infused.information.operator import InformationOperator
-from infused.penalties.quadratic import Quadratic, Ridge, Structural, Sum
+from infused.information.nearby import NearbyInformation
+from infused.penalties.quadratic import Quadratic, Ridge, Structural, Sum, Unformed
 from infused.selectors.base import WEIGHT
 from infused.selectors.inputs import quadratic_weight
 from infused.selectors.kept import Adjusted
@@ -46,8 +46,14 @@ class WithInformation:
     """The largest lambda3 for which the published objective has a minimum."""
     unbounded: bool = False
     """Whether it has none, and Algorithm 1 is to run regardless."""
-    error: float = 0.0
-    """Of products with U, relative to its largest eigenvalue, where it was not formed."""
+    unformed: Unformed | None = None
+    """What stands for U where it was not formed."""
+
+    def error(self, coef: Floats) -> float:
+        """Of U at a solution, relative to its largest eigenvalue; zero where it was formed."""
+        if isinstance(self.unformed, NearbyInformation):
+            return self.unformed.error_on(np.flatnonzero(coef.any(axis=1)))
+        return 0.0 if self.unformed is None else self.unformed.error
 
 
 @dataclass(frozen=True)
@@ -62,7 +68,7 @@ class InformationTerm:
     unbounded: str
     ridge: float = 0.0
     """lambda2 of a ridge that is part of the model."""
-    operator: Callable[[Ints], InformationOperator | None] = lambda features: None
+    operator: Callable[[Ints], Unformed | None] = lambda features: None
     """What multiplies with U of some features without forming it, where that is better."""
 
     @property
@@ -70,7 +76,7 @@ class InformationTerm:
         """Whether the term is the printed one."""
         return self.formulation == "paper"
 
-    def unformed(self, features: Ints) -> InformationOperator | None:
+    def unformed(self, features: Ints) -> Unformed | None:
         """U of these features where it need not be formed; the limit of the printed term needs all of it."""
         return None if self.published or self.lambda3 == 0 else self.operator(features)
 
@@ -99,10 +105,9 @@ class InformationTerm:
         else:
             term = self._convexified(model.X, self.U(features))
         quadratic: Quadratic = Sum(Ridge(ridge), term) if ridge > 0 else term
-        error = 0.0 if operator is None else operator.error
-        return WithInformation(replace(model, quadratic=quadratic), limit, unbounded, error)
+        return WithInformation(replace(model, quadratic=quadratic), limit, unbounded, operator)
 
-    def _convexified(self, F: Floats, U: Floats | InformationOperator) -> Structural:
+    def _convexified(self, F: Floats, U: Floats | Unformed) -> Structural:
         term = Structural.convexified(U, 1.0)
         weight = quadratic_weight(self.lambda3, F, True) if self.relative else self.lambda3 * term.top
         return replace(term, weight=weight)

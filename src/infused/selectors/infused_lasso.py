@@ -151,20 +151,22 @@ class InFusedLasso(StructuralSelector):
         relative = self.lambda_scale == "relative"
 
         structure = Structure(data, "three-way", self.graph, self.n_jobs, self.memory_budget)
+        fused = choose_fusion(
+            self.fusion,
+            self.grid_shape,
+            data.F,
+            published=self.formulation == "paper",
+            grouped=data.groups is not None,
+        )
+        # Coordinate descent takes few features at a time.
+        sparse = fused.nothing and data.groups is None and self.solver in ("auto", "coordinate-descent")
         term = InformationTerm(
             structure.formed,
             self.lambda3,
             relative,
             self.formulation,
             self.unbounded,
-            operator=structure.operator,
-        )
-        fused = choose_fusion(
-            self.fusion,
-            self.grid_shape,
-            data.F,
-            published=term.published,
-            grouped=data.groups is not None,
+            operator=structure.nearby if sparse else structure.operator,
         )
         model = SparseModel(
             data.F,

@@ -141,7 +141,7 @@ def dense_design(X: Data, standardize: bool, budget: int, weights: Weights | Non
         refuse_extreme(F, "X")
         F[:, constant_columns(F)] = 0.0
         return F if weights is None else F * weights.root[:, None]
-    largest = np.abs(F).max(axis=0)
+    largest = np.maximum(F.max(axis=0), -F.min(axis=0))  # without a copy of F
     F /= np.where(largest > 0, largest, 1.0)  # so that no square overflows
     if weights is None:
         F -= F.mean(axis=0)

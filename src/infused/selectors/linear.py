@@ -229,13 +229,16 @@ def _rank_others(
     found: dict[str, Any] = {
         "unbounded_": added.unbounded,
         "n_features_screened_": adjusted.model.n_features - len(features),
-        "information_error_": added.error,
     }
     if added.limit is not None:
         found["lambda3_limit_"] = added.limit
     if added.unbounded:
-        return rank_by_coefficient(added.model, lambdas, stop_early=False), found
+        return rank_by_coefficient(added.model, lambdas, stop_early=False), {
+            **found,
+            "information_error_": 0.0,
+        }
     ranked = rank(added.model, lambdas, ranking, None if k is None else min(k, len(variables)))
+    found["information_error_"] = added.error(ranked.first.coef)
     return ranked if early is None else behind(early, adjusted.model, variables, ranked), found
 
 

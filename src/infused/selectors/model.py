@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -11,11 +11,11 @@ from infused._design import Design, selected_columns
 from infused._typing import Array, Floats, Ints
 from infused.exceptions import InputError, Setting
 from infused.penalties.fusion import FusedChain, chain_edges, incidence, no_edges
-from infused.penalties.quadratic import Quadratic, Ridge, Structural
+from infused.penalties.quadratic import Quadratic, Ridge, Structural, ridge_instead, structural
 from infused.penalties.rows import GroupNorms, RowGroups
 from infused.selectors.certainty import CertainOrder, Standing, Uncertainty
 from infused.solvers.coordinate_descent import coordinate_descent
-from infused.solvers.least_squares import LeastSquares, hessian_is_worth_forming
+from infused.solvers.least_squares import LeastSquares, hessian_is_worth_forming, most_worth_forming
 from infused.solvers.proximal import proximal_gradient
 from infused.solvers.result import SolverResult
 from infused.solvers.split_bregman import split_bregman
@@ -26,6 +26,7 @@ __all__ = ["Fit", "SparseModel"]
 
 EPOCHS_PER_ITERATION = 10  # coordinate descent and proximal gradients take more, and cheaper, iterations
 NO_QUADRATIC = Ridge(0.0)
+ROUGH = 1e-3  # the tolerance of what is only a start
 WIDE = 10  # this many features to a sample
 
 
@@ -167,6 +168,51 @@ class SparseModel:
         is the uncertainty of the start, where that is a solution already.
         """
         tol = self.tol if tol is None else tol
+        solve = partial(
+            self._solved, lambda1, lambda2, tol=tol, stop_early=stop_early, certain=certain, cut=cut
+        )
+        term = structural(self.quadratic)
+        if term is None or not term.beyond(np.zeros((0, 1)))[0].any():
+            return solve(start=start, known=known)
+        if start is None:
+            start = self._approach(term, lambda1, lambda2, tol)
+        while True:
+            fit = solve(start=start, known=known)
+            new = self._within_reach(term, lambda1, fit.result)
+            if not len(new):
+                return fit
+            term.learn(new)
+            start, known = replace(fit.result, gradient=self.smooth.gradient(fit.result.coef)), None
+
+    def _approach(self, term: Structural, lambda1: float, lambda2: float, tol: float) -> SolverResult:
+        """The solution with a ridge in the place of the information, and what is close to it known."""
+        ridge = replace(self, quadratic=ridge_instead(self.quadratic))
+        result = ridge.fit(lambda1, lambda2, tol=max(tol, ROUGH)).result
+        # Rounds come down to so many, of which all will be needed.
+        n_needed = max(3 * int((result.coef != 0).any(axis=1).sum()), most_worth_forming(self.X.shape[0]))
+        closest = np.argsort(-np.linalg.norm(result.gradient, axis=1), kind="stable")[:n_needed]
+        term.learn(closest)
+        return replace(result, gradient=self.smooth.gradient(result.coef))
+
+    def _within_reach(self, term: Structural, lambda1: float, result: SolverResult) -> Ints:
+        """Features that could enter, if what is not known of their information pulled as hard as it can."""
+        beyond, pull = term.beyond(result.coef)
+        lengths = np.linalg.norm(result.gradient, axis=1)
+        return np.flatnonzero(beyond & (lengths >= lambda1 - pull))
+
+    def _solved(
+        self,
+        lambda1: float,
+        lambda2: float,
+        *,
+        tol: float,
+        start: SolverResult | None,
+        stop_early: bool,
+        certain: bool,
+        cut: int | None,
+        known: Uncertainty | None,
+    ) -> Fit:
+        """The same, with the information as far as it is known."""
         f, many = self.smooth, EPOCHS_PER_ITERATION * self.max_iter
         rows = RowGroups(lambda1) if self.groups is None else GroupNorms(lambda1, self.groups)
         solver = self._choose(lambda2) if stop_early else "split-bregman"

@@ -1,9 +1,10 @@
-"""U of a data set as the selectors take it: formed, or as an operator where features are many.
+"""U of a data set as the selectors take it: formed, formed where a model comes near, or as an operator.
 
 A product with the operator costs a multiple of N M, and so does making it; to form U takes a multiple of
-N^2 M, and N^2 of memory. For N well above M and dense data the operator is therefore the faster one. Its
-error is below 1e-3 of what U is divided by in the model, so that with lambda3 a hundredth of a feature's
-square the quadratic term is off by at most 1e-5 of it. That is no proof that a selection stays the same; the
+N^2 M, and N^2 of memory. For N well above M and dense data the operator is therefore the faster one, and for
+models that take few features at a time a sample of it and U of those features are faster still. Either is off
+by less than about 1e-3 of what U is divided by in the model, so that with lambda3 a hundredth of a feature's
+square the quadratic term is off by about 1e-5 of it. That is no proof that a selection stays the same; the
 tests compare selections with those of the formed U.
 """
 
@@ -13,13 +14,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 
-from infused._runtime.memory import memory_budget
+from infused._runtime.memory import memory_budget, require
 from infused._typing import Floats, Ints
 from infused.exceptions import PrecisionError
 from infused.graphs.validation import Graph, check_data, sparse_if_mostly_zero
 from infused.information.criteria import CriterionName
+from infused.information.nearby import MOST_KNOWN, NearbyInformation, Sampled
 from infused.information.operator import InformationOperator
 from infused.information.sharing import shared
 from infused.information.structural import StructuralInformation, structural_information
@@ -30,6 +33,9 @@ __all__ = ["Structure"]
 TOL = 1e-6  # of U's entries; a smaller error changes no selection
 MANY_FEATURES = 2000  # below which U takes little time and memory, however it is made
 FEATURES_PER_SAMPLE = 8  # from which the operator is faster than U
+SAMPLE = 2000  # features from which the mean of U and the size of its eigenvalues are taken
+TIMES_SAMPLE = 3  # as many features, from which a sample is worth it
+BYTES_PER_PAIR = 24  # of features: U, its part for the next round, and what the solver makes of it
 BYTES_PER_ENTRY = 48  # of X, that the operator takes: two factors of three terms, and their part in a round
 
 
@@ -54,9 +60,15 @@ class Structure:
 
     def operator(self, features: Ints) -> InformationOperator | None:
         """What multiplies with U of some features, where that is faster than to form it."""
-        if self._whole is None or len(features) == self.data.n_features:
-            return self._whole
-        return self._whole.restricted(features)
+        if not self._wide or self._bytes > memory_budget(self.memory_budget) or self._whole is None:
+            return None
+        return self._whole if len(features) == self.data.n_features else self._whole.restricted(features)
+
+    def nearby(self, features: Ints) -> NearbyInformation | InformationOperator | None:
+        """U of some features for a model that takes few of them: formed for those that it comes near."""
+        if not self._wide or self.data.n_features < TIMES_SAMPLE * SAMPLE:
+            return self.operator(features)
+        return None if self._nearby is None else self._nearby.restricted(features)
 
     @property
     def _options(self) -> dict[str, Any]:
@@ -70,24 +82,50 @@ class Structure:
 
     @cached_property
     def _whole(self) -> InformationOperator | None:
-        if not self._many():
+        return self._operator(self.data.X)
+
+    @cached_property
+    def _nearby(self) -> NearbyInformation | None:
+        n = self.data.n_features
+        sample = np.sort(np.random.default_rng(0).choice(n, SAMPLE, replace=False))
+        operator = self._operator(self.data.columns(sample))
+        if operator is None:
             return None
+        most = min(MOST_KNOWN, int(np.sqrt(memory_budget(self.memory_budget) / BYTES_PER_PAIR)))
+        return NearbyInformation.make(n, self.formed, self._demanded, Sampled.of(operator, n), most)
+
+    def _operator(self, X: Any) -> InformationOperator | None:
+        """Of the features of X; None where its error would be too large."""
         y = one_target(self.data.y)
 
         def compute() -> InformationOperator | None:
-            information = StructuralInformation.from_data(self.data.X, y, tol=TOL, **self._options)
+            information = StructuralInformation.from_data(X, y, tol=TOL, **self._options)
             try:
                 return information.operator() if information.route == "separable" else None
             except PrecisionError:
                 return None
 
-        what = ("operator", self.graph, self.data.kind, self.criterion)
-        return shared(what, (self.data.X, y), compute)
+        what = ("operator", self.graph, self.data.kind, self.criterion, X.shape)
+        return shared(what, (X, y), compute)
 
-    def _many(self) -> bool:
-        """Whether features are well above samples, and the operator fits."""
+    def _demanded(self) -> InformationOperator:
+        """The operator of all features, where there is no way around it."""
+        what, instead = f"U of {self.data.n_features} features", "raise lambda1, so that the model has fewer"
+        require(self._bytes, memory_budget(self.memory_budget), what, instead)
+        if self._whole is None:
+            raise PrecisionError(f"Products with {what} have too large an error; {instead}.")
+        return self._whole
+
+    @property
+    def _bytes(self) -> int:
+        """What the operator of all features takes."""
+        n_samples, n_features = self.data.X.shape
+        return int(BYTES_PER_ENTRY * n_samples * n_features)
+
+    @cached_property
+    def _wide(self) -> bool:
+        """Whether features are many, well above samples, and dense."""
         n_samples, n_features = self.data.X.shape
         if n_features < max(MANY_FEATURES, FEATURES_PER_SAMPLE * n_samples):
             return False
-        fits = BYTES_PER_ENTRY * n_samples * n_features <= memory_budget(self.memory_budget)
-        return fits and not sp.issparse(sparse_if_mostly_zero(check_data(self.data.X)))
+        return not sp.issparse(sparse_if_mostly_zero(check_data(self.data.X)))

@@ -8,7 +8,7 @@ from infused._design import Design, selected_columns
 from infused._typing import Floats, Ints
 from infused.penalties.quadratic import Quadratic, Ridge
 
-__all__ = ["LeastSquares", "hessian_is_worth_forming"]
+__all__ = ["LeastSquares", "hessian_is_worth_forming", "most_worth_forming"]
 
 FEW_FEATURES = 256  # below this the Hessian is always worth forming
 MANY_FEATURES = 4096  # above this it never is
@@ -109,4 +109,9 @@ def hessian_is_worth_forming(X: Design) -> bool:
     It does not depend on how X is stored, so that a solver takes the same steps on dense and on sparse data.
     """
     n_samples, n_features = X.shape
-    return bool(n_features <= max(min(n_samples, MANY_FEATURES), FEW_FEATURES))
+    return bool(n_features <= most_worth_forming(n_samples))
+
+
+def most_worth_forming(n_samples: int) -> int:
+    """Features, at most, whose Hessian is worth forming."""
+    return max(min(n_samples, MANY_FEATURES), FEW_FEATURES)
