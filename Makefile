@@ -12,6 +12,8 @@ NEWEST_PYTHON ?= 3.13
 demo: $(READY)  ## the main job, on scikit-learn's digits
 	$(BIN)/infused select digits -k 20 --report --force
 
+test test-lowest test-newest: export PYTHONDONTWRITEBYTECODE =  # tests start many processes
+
 test: $(READY)  ## all quick tests
 	$(BIN)/python -m pytest -n auto
 

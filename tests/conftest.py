@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -26,12 +27,46 @@ def interrupts():
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@pytest.fixture(scope="session")
+class Shared:
+    """A cluster for all tests that ask for one, one after the other: it is closed after the last."""
+
+    def __init__(self):
+        self._open, self._client = ExitStack(), None
+
+    def client(self, distributed):
+        if self._client is None:
+            local = self._open.enter_context(local_cluster(2))
+            self._client = self._open.enter_context(distributed.Client(local, set_as_default=False))
+        return self._client
+
+    def close(self):
+        self._open.close()
+        self._client = None
+
+
+SHARED = Shared()
+
+
+def asks_for_a_cluster(item):
+    return "client" in getattr(item, "fixturenames", ())
+
+
+def pytest_collection_modifyitems(items):
+    """Tests on a cluster come first, so that one process has them all, and one cluster."""
+    items.sort(key=asks_for_a_cluster, reverse=True)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item, nextitem):
+    """An idle cluster takes a twentieth of a core."""
+    if nextitem is None or not asks_for_a_cluster(nextitem):
+        SHARED.close()
+
+
+@pytest.fixture
 def client():
     """A Dask client of two worker processes on this machine; skips where Dask is not installed."""
-    distributed = pytest.importorskip("distributed")
-    with local_cluster(2) as local, distributed.Client(local, set_as_default=False) as found:
-        yield found
+    return SHARED.client(pytest.importorskip("distributed"))
 
 
 @pytest.fixture(autouse=True)

@@ -26,14 +26,18 @@ def rows():
     return Store(STORE).frame()
 
 
+@pytest.fixture(scope="module")
+def nested(rows):
+    return plain_methods(of_protocol(rows))
+
+
 def folds_of(rows, dataset, method):
     mine = rows[(rows["dataset"] == dataset) & (rows["method"] == method)]
     return {(one.repeat, one.fold) for one in mine.itertuples()}
 
 
 @pytest.mark.parametrize("dataset", paper.DATASETS)
-def test_every_cell_is_there_and_none_failed(rows, dataset):
-    nested = plain_methods(of_protocol(rows))
+def test_every_cell_is_there_and_none_failed(nested, dataset):
     assert (nested["status"] == "ok").all()
     repeats = REPEATS.get(dataset, 1)
     for method in USUAL:
@@ -48,8 +52,8 @@ def test_the_leaky_protocol_ran_on_the_biomedical_sets(rows, dataset):
     assert all(len(folds_of(leaky, dataset, method)) == 100 for method in USUAL)
 
 
-def test_infused_lasso_reaches_the_published_accuracy_where_the_page_says_so(rows):
-    best = best_scores(score_summary(plain_methods(of_protocol(rows)), "accuracy"))
+def test_infused_lasso_reaches_the_published_accuracy_where_the_page_says_so(nested):
+    best = best_scores(score_summary(nested, "accuracy"))
     ours = best[best["label"] == "infused-lasso"].set_index("dataset")["mean"]
     reached = {
         name
@@ -59,8 +63,8 @@ def test_infused_lasso_reaches_the_published_accuracy_where_the_page_says_so(row
     assert reached >= set(paper.DATASETS) - {"Lymphoma", "Leukemia"}
 
 
-def test_what_the_readme_says_of_its_table(rows):
-    summary = score_summary(plain_methods(of_protocol(rows)), "accuracy").set_index(["dataset", "label", "k"])
+def test_what_the_readme_says_of_its_table(nested):
+    summary = score_summary(nested, "accuracy").set_index(["dataset", "label", "k"])
     published = {name: paper.published_score("infused-lasso", name) for name in paper.DATASETS}
 
     def at(method, name):

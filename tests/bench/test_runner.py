@@ -92,18 +92,22 @@ def wait_until(condition):
         time.sleep(0.005)
 
 
-SLOW = ("--methods", f"{ODD}.Slow,{ODD}.AlsoSlow", "--repeats", "2", "--folds", "5", "-k", "2,4", "--quiet")
+SLOW = ("--methods", f"{ODD}.Slow,{ODD}.AlsoSlow", "--repeats", "2", "--folds", "3", "-k", "2,4", "--quiet")
 
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory, data_file):
     store = tmp_path_factory.mktemp("undisturbed")
-    where = ("--store", str(store), "--datasets", str(data_file))
-    assert main(["benchmark", *where, *SLOW, "--jobs", "1"]) == 0
+    assert complete(store, data_file) == 0
     return lasting(store)
 
 
-def test_killed_twice_the_store_is_that_of_an_undisturbed_run(tmp_path, data_file, undisturbed):
+def complete(store, data_file):
+    """The same command in this process."""
+    return main(["benchmark", "--store", str(store), "--datasets", str(data_file), *SLOW, "--jobs", "1"])
+
+
+def test_killed_twice_the_store_is_that_of_an_undisturbed_run(tmp_path, data_file, undisturbed, capfd):
     store, draw = tmp_path / "store", random.Random(1)
     for kill, n_workers in enumerate((0, 2)):  # one job needs no process of its own
         process = start(store, data_file, *SLOW, "--jobs", str(max(1, n_workers)))
@@ -117,20 +121,21 @@ def test_killed_twice_the_store_is_that_of_an_undisturbed_run(tmp_path, data_fil
         gone, alive = psutil.wait_procs(workers, timeout=PATIENCE_S)
         assert not alive and len(gone) >= n_workers  # nothing works on for nobody
         assert 0 < Store(store).table().num_rows < undisturbed.num_rows
-    assert finish(start(store, data_file, *SLOW, "--jobs", "1")) == (0, "", "")
+    capfd.readouterr()
+    assert (complete(store, data_file), *capfd.readouterr()) == (0, "", "")
     assert lasting(store).equals(undisturbed)
 
 
 def test_two_processes_share_one_store(tmp_path, data_file, undisturbed):
     store = tmp_path / "store"
     both = [start(store, data_file, *SLOW, "--jobs", "1") for _ in range(2)]
-    assert [finish(process)[0] for process in both] == [0, 0]
+    assert [finish(process) for process in both] == [(0, "", "")] * 2
     assert lasting(store).equals(undisturbed)
-    assert n_cells(store) == 40, "two methods and two references"
+    assert n_cells(store) == 24, "two methods and two references"
     assert Store(store).compact() == undisturbed.num_rows
     # What is compacted counts as done.
-    experiment = tiny(data_file, f"{ODD}.Slow", f"{ODD}.AlsoSlow", repeats=2, folds=5)
-    assert run_experiment(experiment, Store(store)) == Outcome(computed=0, found=20, failed=0)
+    experiment = tiny(data_file, f"{ODD}.Slow", f"{ODD}.AlsoSlow", repeats=2, folds=3)
+    assert run_experiment(experiment, Store(store)) == Outcome(computed=0, found=12, failed=0)
     assert lasting(store).equals(undisturbed) and n_cells(store) == 0
 
 

@@ -7,13 +7,17 @@ import shlex
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+import scipy.io
 
 from infused import __version__, available_selectors
 from infused.cli.app import app, benchmarks
 from infused.data import available_datasets
+from infused.data.public import SETS
 
 README = Path(__file__).parents[2] / "README.md"
 COMMANDS = [command.callback.__name__ for command in app.registered_commands]
@@ -52,6 +56,20 @@ def test_the_commands_of_the_help_and_the_readme_run(folder, infused, run_all):
     assert (folder / "infused-digits" / "report.html").exists()
 
 
+@pytest.fixture
+def small_pictures(tmp_path_factory, monkeypatch):
+    """Something small in place of the data of Figure 3, so that it is drawn on every machine."""
+    place = tmp_path_factory.mktemp("pictures")
+    monkeypatch.setenv("INFUSED_DATA", str(place))
+    size = {"n_samples": 60, "n_features": 16, "n_classes": 3, "grid_shape": (4, 4)}
+    y = np.arange(60) % 3
+    for seed, name in enumerate(("USPS", "YaleB")):
+        X = np.random.default_rng(seed).normal(size=(60, 16)) + y[:, None] * (np.arange(16) < 3)
+        scipy.io.savemat(place / f"{name}.mat", {"fea": X, "gnd": y[:, None]})
+        monkeypatch.setitem(SETS, name, replace(SETS[name], sha256=None, **size))
+
+
+@pytest.mark.usefixtures("small_pictures")
 def test_the_examples_of_benchmark_run(folder, infused, run_all):
     """In the order in which one would type them: the first fills the store that the others read."""
     shown = {}
@@ -62,6 +80,7 @@ def test_the_examples_of_benchmark_run(folder, infused, run_all):
     assert len(shown) >= 5
     run_all(shown)
     assert (folder / "tables.tex").exists()
+    assert {path.stem for path in folder.rglob("*.svg")} == {"accuracy", "ranks", "convergence"}
 
 
 def test_version_and_help_without_a_command(infused):

@@ -58,7 +58,7 @@ def server():
 
     with HTTPServer(("127.0.0.1", 0), Handler) as http:
         told.address = f"http://127.0.0.1:{http.server_port}/set.mat"
-        thread = threading.Thread(target=http.serve_forever, daemon=True)
+        thread = threading.Thread(target=http.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         yield told
         http.shutdown()

@@ -182,7 +182,7 @@ def serve():
     def start(handler):
         server = HTTPServer(("127.0.0.1", 0), handler)
         servers.append(server)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         return f"http://127.0.0.1:{server.server_port}"
 
     yield start

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 
 import pandas as pd
@@ -214,6 +215,7 @@ def test_two_runs_into_one_folder_take_turns(tmp_path, record):
             page = (folder / "report.html").read_text()
             after = (folder / "selection.json").read_text(encoding="utf-8")
         except FileNotFoundError:
+            time.sleep(0.001)
             continue
         if before == after:
             seen += 1
