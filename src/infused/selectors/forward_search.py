@@ -10,6 +10,7 @@ import numpy as np
 from infused._design import Design, Transposed, column_squares
 from infused._runtime.progress import Stage
 from infused._typing import Floats, Ints
+from infused.selectors.single_precision import MOST_IN_DOUBT, SinglePrecision
 
 __all__ = ["ForwardSearch"]
 
@@ -41,8 +42,12 @@ class ForwardSearch:
 
     def __post_init__(self) -> None:
         self._rows: Floats | Transposed = self.F.T
+        self._single: SinglePrecision | None = None
         if isinstance(self.F, np.ndarray):
-            self._rows = np.ascontiguousarray(self.F.T)  # one feature's values lie together
+            if self.blocks is None and SinglePrecision.worth_it(self.F):
+                self._single = SinglePrecision(self.F, self.Y)
+            else:
+                self._rows = np.ascontiguousarray(self.F.T)  # one feature's values lie together
         self.c = self._rows @ self.Y
         self.square = column_squares(self.F)
         self.d = self.ridge + self.square
@@ -70,30 +75,59 @@ class ForwardSearch:
 
     def gains(self) -> Floats:
         """By how much each feature or block would lower the objective; zero for what is nothing new."""
-        new = self.d - self.ridge > COLLINEAR * self.square
-        squares = np.einsum("ij,ij->i", self.c, self.c)
+        alone = self._alone(slice(None))
         if self.blocks is None:
-            return np.asarray(np.divide(squares, self.d, out=np.zeros_like(squares), where=self.free & new))
+            alone[~self.free] = 0.0
+            return alone
         gains = np.zeros(len(self.free))
-        alone = np.divide(squares, self.d, out=np.zeros_like(squares), where=new)
         gains[self.blocks] = alone  # right where a block is one feature; the others follow
         for stack in self._stacks:
             gains[stack.blocks] = stack.gains(self.c, self.ridge)
         gains[~self.free] = 0.0
         return gains
 
+    def _alone(self, features: Ints | slice) -> Floats:
+        """The gains of single features."""
+        c, d = self.c[features], self.d[features]
+        new = d - self.ridge > COLLINEAR * self.square[features]
+        squares = np.einsum("ij,ij->i", c, c)
+        return np.asarray(np.divide(squares, d, out=np.zeros_like(squares), where=new))
+
     def run(self) -> tuple[Ints, Floats]:
         """Select k features or blocks; their order and the gain of each."""
         order, gains = np.empty(self._steps, dtype=np.int64), np.empty(self._steps)
         stage = Stage(None, "selecting features", self._steps)
         for step in range(self._steps):
-            gain = self.gains()
+            gain = self._certain(self.gains())
             best = self._best(self._less_chance(gain))
             order[step], gains[step] = best, gain[best]
             self._add(best, useful=gain[best] > 0)
             self._left -= gain[best]
             stage.advance()
         return order, gains
+
+    def _certain(self, gain: Floats) -> Floats:
+        """The same gains, with those that decide in double precision."""
+        if self._single is None:
+            return gain
+        first = np.array([int(np.argmax(gain))])
+        least = float(self._renewed(first)[0])  # the largest is no smaller
+        doubtful = self._single.in_doubt(self.c, self.d, self.ridge, self.square, least)
+        doubtful = doubtful[self.free[doubtful]]
+        if len(doubtful) > MOST_IN_DOUBT:  # from here on all of them
+            self._renewed(np.arange(len(self.d)))
+            self._single = None
+            return self.gains()
+        gain[doubtful] = self._renewed(doubtful)
+        return gain
+
+    def _renewed(self, features: Ints) -> Floats:
+        """The gains of some features that are free, with their c and d computed in double precision."""
+        if self._single is not None:
+            W, sizes = self._W[: self._added], self._sizes[: self._added]
+            self.c[features], fallen = self._single.exact(features, W, sizes)
+            self.d[features] = np.maximum(self.ridge + self.square[features] - fallen, self.ridge)
+        return self._alone(features)
 
     def _less_chance(self, gain: Floats) -> Floats:
         """Gains less what further features of a block take of noise: an equal share of what is left each."""
@@ -125,7 +159,11 @@ class ForwardSearch:
         f = self._rows[s]
         w = self._project(f)
         size = self.ridge + float(f @ w)
-        pull = self._rows @ w  # f_j'Pf_s for all j
+        if self._single is None:
+            pull = self._rows @ w  # f_j'Pf_s for all j
+        else:
+            pull = self._single.products(w)
+            self._single.added(w, self.c[s], size)
         self.c -= np.outer(pull, self.c[s] / size)
         self.d -= pull * pull / size
         np.maximum(self.d, self.ridge, out=self.d)

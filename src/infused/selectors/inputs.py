@@ -13,6 +13,7 @@ from infused._design import Design, SparseDesign, column_squares, dense
 from infused._runtime.memory import require
 from infused._runtime.messages import reason
 from infused._runtime.targets import told_kind
+from infused._runtime.threads import spans
 from infused._typing import Array, Data, Floats, Ints, TargetKind
 from infused.exceptions import InputError, Setting
 from infused.graphs.validation import class_codes, kind_of_target
@@ -43,6 +44,7 @@ RANK = 1e-10  # directions shorter than this share of the longest are none
 NOTHING_NEW = 1e-10  # a column of which less than this share is left has nothing of its own
 FEW_DIGITS = 1e-6  # the same, of its square, where a Gram matrix has lost too many digits
 SPARSE = 0.5  # stored entries, at most, of what is kept sparse: with more a dense array is smaller
+COLUMNS_AT_ONCE = 4096  # of a copy that lasts a moment
 NEGLIGIBLE = 1e-12  # a column whose deviations are below this share of its largest entry is constant
 
 
@@ -148,7 +150,8 @@ def dense_design(X: Data, standardize: bool, budget: int, weights: Weights | Non
     else:
         F -= weights.values @ F / weights.total
         F *= weights.root[:, None]
-    length = np.sqrt((F * F).sum(axis=0))
+    squares = [(F[:, some] * F[:, some]).sum(axis=0) for some in spans(n_features, COLUMNS_AT_ONCE)]
+    length = np.sqrt(np.concatenate(squares))
     varies = length > NEGLIGIBLE * np.sqrt(n_samples if weights is None else weights.total)
     F /= np.where(varies, length, 1.0)
     F[:, ~varies] = 0.0
