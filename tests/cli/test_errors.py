@@ -120,3 +120,23 @@ def test_a_folder_that_may_not_be_written_to(folder, infused, monkeypatch):
     assert done.code == BAD_INPUT
     assert "cannot be written to" in done.err and str(folder) in done.err
     assert not (folder / "there").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "missing", "job"),
+    [
+        (("select", "patients.csv", "-t", "diagnosis", "-o", "new"), "jinja2", "select"),
+        (("compare", "patients.csv", "-t", "diagnosis", "-o", "new"), "jinja2", "compare"),
+        (("rerun", "out", "-o", "new"), "jinja2", "rerun"),
+        (("explain", "patients.csv", "glucose", "-t", "diagnosis", "-o", "new"), "matplotlib", "explain"),
+    ],
+    ids=["select", "compare", "rerun", "explain"],
+)
+def test_a_package_for_the_results_is_missed_before_the_work(
+    results, infused, monkeypatch, command, missing, job
+):
+    monkeypatch.setitem(sys.modules, missing, None)
+    monkeypatch.setattr(f"infused.workflow.{job}", lambda *args, **kwargs: pytest.fail("it worked in vain"))
+    done = infused(*command)
+    assert done.code == BAD_INPUT and f"needs the package {missing}" in done.err and done.err.count("\n") == 1
+    assert not (results / "new").exists()

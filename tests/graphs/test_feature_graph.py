@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
 from infused import FeatureGraph, feature_distributions, target_distributions
-from infused.exceptions import MemoryBudgetError
+from infused.exceptions import MemoryBudgetError, MissingExtraError
 
 
 def test_adjacency_is_equation_1(rng):
@@ -59,6 +61,12 @@ def test_class_means_that_differ_by_rounding_are_equal(rng):
 
 def test_large_values_do_not_overflow():
     assert np.isfinite(FeatureGraph([-1.7e308, 0.0, 1.7e308]).adjacency()).all()
+
+
+def test_without_networkx_one_line_says_how_to_get_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    with pytest.raises(MissingExtraError, match=r"not installed: pip install networkx$"):
+        FeatureGraph([0.0, 1.0]).to_networkx()
 
 
 def test_export_to_networkx(rng):

@@ -36,7 +36,7 @@ def extra(module: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name != package:
             raise
-        command = f"pip install 'infused[{EXTRAS[package]}]'"
+        wanted = f"'infused[{EXTRAS[package]}]'" if package in EXTRAS else package
         raise MissingExtraError(
-            f"this needs the package {package}, which is not installed: {command}"
+            f"this needs the package {package}, which is not installed: pip install {wanted}"
         ) from error

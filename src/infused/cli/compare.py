@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
+from infused._runtime.extras import extra
 from infused._runtime.started import on_cluster
 from infused.cli import options as o
 from infused.cli import terminal
@@ -76,6 +77,8 @@ def compare(
 
     if output is None and not json:
         output = Path(f"infused-compare-{find_source(data).name}")
+    if output is not None and report:
+        extra("jinja2")  # before the work, not after it
     with on_cluster(scheduler, workers), Watch(quiet or json) as watch:
         found = workflow.compare(
             data,

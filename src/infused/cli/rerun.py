@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from infused._runtime.extras import extra
 from infused.cli import options as o
 from infused.cli import terminal
 from infused.cli.errors import OUR_FAULT
@@ -46,6 +47,8 @@ def rerun(
 
     if output is not None:
         check_folder(output, force)
+        if report:
+            extra("jinja2")  # before the work, not after it
     with Watch(quiet=quiet):
         found = workflow.rerun(record, data, n_jobs=jobs, force=force)
         written = [] if output is None else found.again.save(output, force=force, report=report)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
+from infused._runtime.extras import extra
 from infused._runtime.started import on_cluster
 from infused.cli import options as o
 from infused.cli import terminal
@@ -124,6 +125,8 @@ def select(
         output = Path(f"infused-{find_source(data).name}")
     if output is not None:
         check_folder(output, force)
+        if report:
+            extra("jinja2")  # before the work, not after it
     own = {
         "lambda1": lambda1,
         "lambda2": lambda2,

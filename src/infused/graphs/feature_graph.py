@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import entr
 
+from infused._runtime.extras import extra
 from infused._runtime.memory import memory_budget, require
 from infused._runtime.messages import check_choice
 from infused._typing import Array, Floats
@@ -248,8 +249,7 @@ class FeatureGraph:
         >>> FeatureGraph([0.0, 1.0, 1.0]).to_networkx().number_of_edges()
         1
         """
-        import networkx as nx
-
+        nx = extra("networkx")
         adjacency = self.adjacency()
         np.fill_diagonal(adjacency, 0.0)
         result = nx.from_numpy_array(adjacency)

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from infused._runtime.extras import extra
 from infused._runtime.files import check_place, write_whole
 from infused._runtime.progress import Stage, timed
 from infused._runtime.threads import spans, workers
@@ -209,15 +210,14 @@ class Explanation:
         return written
 
     def _draw(self, file: BinaryIO) -> None:
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(10.0, 4.6), layout="constrained")
+        figure = extra("matplotlib.figure").Figure(figsize=(10.0, 4.6), layout="constrained")
         self.plot(ax=figure.subplots(1, 2))
         figure.savefig(file, format="png", dpi=150)
 
 
 def check_files(folder: str | PathLike[str], force: bool) -> list[Path]:
     """The files that an explanation fills, or an error where they cannot be written."""
+    extra("matplotlib")
     files = [Path(folder) / name for name in FILES]
     for path in files:
         check_place(path, force)
