@@ -21,6 +21,7 @@ test-lowest: $(READY)  ## all quick tests with the lowest versions that pyprojec
 	$(BIN)/uv venv --quiet --clear --python $(LOWEST_PYTHON) .venv-lowest
 	$(BIN)/uv pip install --quiet --python .venv-lowest --resolution lowest-direct --editable ".[dev]"
 	NUMBA_CACHE_DIR=.venv-lowest/numba .venv-lowest/$(SCRIPTS)/python -m pytest -n auto
+	.ci/extras . lowest-direct $(LOWEST_PYTHON)
 
 test-newest: $(READY)  ## all quick tests with the newest versions there are, pre-releases among them
 	$(BIN)/uv venv --quiet --clear --python $(NEWEST_PYTHON) .venv-newest
