@@ -38,7 +38,7 @@ def paper_k(name: str) -> int:
 
 def load(name: str) -> tuple[NDArray[Any], NDArray[Any]]:
     """X (samples x features, the type as stored) and y (one label per sample)."""
-    content = io.loadmat(_path(name))
+    content = io.loadmat(_path(name), spmatrix=True)
     X, y = (content["fea"], content["gnd"]) if "fea" in content else (content["X"], content["Y"])
     return X, y.ravel()
 

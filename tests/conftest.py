@@ -94,6 +94,6 @@ def paper_data(request):
     path = Path(folder or ".") / f"{request.param}.mat"
     if folder is None or not path.exists():
         pytest.skip(f"{request.param}.mat is not there: set INFUSED_DATA to the folder that holds it")
-    content = scipy.io.loadmat(path)
+    content = scipy.io.loadmat(path, spmatrix=True)
     X, y = (content["fea"], content["gnd"]) if "fea" in content else (content["X"], content["Y"])
     return request.param, X, y.ravel()

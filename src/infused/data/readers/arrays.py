@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -39,8 +40,10 @@ def read_mat(path: Path, treatment: Treatment, part: Part) -> RawMatrix:
         try:
             for name, shape, _ in io.whosmat(path):
                 check_table(prod(shape), 1, f"{quoted(name)} of {quoted(path)}")
-            try_first(lambda: io.loadmat(path), path, "MATLAB .mat")
-            content = io.loadmat(path)
+            # Said aloud, since SciPy 1.18 warns that its default will change.
+            load = partial(io.loadmat, path, spmatrix=True)
+            try_first(load, path, "MATLAB .mat")
+            content = load()
         except NotImplementedError as error:
             raise DataError(
                 f"{quoted(path)} is a version 7.3 .mat file (HDF5), which is not supported: "
