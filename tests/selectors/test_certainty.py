@@ -74,6 +74,20 @@ def test_without_a_cut_all_that_have_no_score_must_be_in_order():
     assert look(certain, [3.0, 2.5, 0.0, 0.0], [1.0, 1.0, 0.35, 0.35])  # a tie
 
 
+def test_who_has_hardly_a_coefficient_may_have_none():
+    """It then stands by what it leaves over, and one that is left may come before it."""
+    certain = CertainOrder(None, 2)
+    look(certain, [3.0, 1e-4, 0.0, 0.0], [1.0, 0.3, 0.4, 0.2])
+    assert not look(certain, [3.0, 2e-5, 0.0, 0.0], [1.0, 0.3, 0.4, 0.2])
+    assert look(certain, [3.0, 2.1e-5, 0.0, 0.0], [1.0, 0.3, 0.4, 0.2])  # it has, now that it hardly changes
+    certain = CertainOrder(None, 2)
+    look(certain, [3.0, 1e-4, 0.0, 0.0], [1.0, 0.5, 0.4, 0.2])
+    assert look(certain, [3.0, 2e-5, 0.0, 0.0], [1.0, 0.5, 0.4, 0.2])  # either way it is taken
+    # One in a million of the longest is rounding: one solver leaves it, another does not.
+    standing = Standing(np.array([3.0, 1e-9, 0.0]), np.array([1.0, 0.3, 0.4]))
+    np.testing.assert_array_equal(standing.order(), [0, 2, 1])
+
+
 def test_a_rule_that_is_never_content_ends_at_the_floor():
     rule, seen = Stopping(1e-3, lambda coef, gradient: False), []
     certificate = 1.0

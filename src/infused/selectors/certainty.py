@@ -8,12 +8,13 @@ from typing import TypeAlias
 
 import numpy as np
 
-from infused._typing import Floats, Ints
+from infused._typing import Array, Floats, Ints
 from infused.selectors.base import ranks
 
 __all__ = ["CertainOrder", "Standing", "Uncertainty"]
 
 NEGLIGIBLE = 1e-4  # a row shorter than this share of the longest is zero, as far as a solver can tell
+TINY = 1e-6  # and shorter than this is zero also where those without a score are ordered
 Uncertainty: TypeAlias = tuple[float, float]  # of lengths and of leftovers
 SAME = 1e-10  # numbers that differ by less than this share of the largest are ties
 
@@ -38,13 +39,18 @@ class Standing:
         rounding alone is the same, and the first comes first.
         """
         highest = self.leftover.max(initial=0.0)
-        inside = (self.lengths > 0) & (self.leftover >= 0)
+        inside = (self.lengths > self.tiny) & (self.leftover >= 0)
         return _levelled(np.where(inside, highest * (1 + SAME) + self.lengths, self.leftover))
 
     @property
     def largest(self) -> float:
         """The longest."""
         return float(self.lengths.max(initial=0.0))
+
+    @property
+    def tiny(self) -> float:
+        """What no length that counts is below."""
+        return TINY * self.largest
 
     def order(self) -> Ints:
         """The best first."""
@@ -77,29 +83,41 @@ class CertainOrder:
         now, before = self.standing(coef, gradient), self._before
         self._before = now
         if before is not None:
-            lengths = _largest_change(now.lengths, before.lengths)
-            self.uncertainty = lengths, _largest_change(now.leftover, before.leftover)
+            by_length = _largest_change(now.lengths, before.lengths)
+            self.uncertainty = by_length, _largest_change(now.leftover, before.leftover)
         if self.uncertainty is None:
             return False
-        changed = self.uncertainty
         order = now.order()
-        scores, ties = now.scores[order], now.tie_breaks[order]
         if self.cut is not None:
-            return _apart(scores, ties, np.array([self.cut]), *changed)
-        n_scored = int((scores > 0).sum())
+            return self._cut_is_certain(now, order[: self.cut], order[self.cut :])
         floor = NEGLIGIBLE * now.largest
-        if (np.abs(now.lengths - floor) <= changed[0]).any() and floor > 0:
+        if (np.abs(now.lengths - floor) <= self.uncertainty[0]).any() and floor > 0:
             return False
-        return _apart(scores, ties, np.arange(n_scored + 1, len(order)), *changed)
+        others = order[int((now.scores > 0).sum()) :]
+        return bool(_apart(now, others[:-1], others[1:], *self.uncertainty).all())
+
+    def _cut_is_certain(self, now: Standing, taken: Ints, left: Ints) -> bool:
+        """Whether none of those that are left could be before one that is taken."""
+        if not len(taken) or not len(left) or self.uncertainty is None:
+            return True
+        by_length, lengths = self.uncertainty[0], now.lengths
+        if lengths[left[0]] > now.tiny:
+            return bool(_apart(now, taken[-1:], left[:1], *self.uncertainty).all())
+        # Those left have no coefficients; whoever may have none either is judged by what it leaves over.
+        doubtful = taken[lengths[taken] <= now.tiny + by_length]
+        if len(doubtful) and ((lengths[left] > 0) & (lengths[left] + by_length > now.tiny)).any():
+            return False
+        return bool(_apart(now, doubtful, left[:1], *self.uncertainty).all())
 
 
-def _apart(scores: Floats, ties: Floats, places: Ints, by_length: float, by_leftover: float) -> bool:
-    """Whether those before and after each place differ by more than what is not known of them."""
-    places = places[(places > 0) & (places < len(scores))]
-    score = scores[places - 1] - scores[places]
-    tie = ties[places - 1] - ties[places]
-    by_score = scores[places - 1] > 0
-    return bool(np.where(by_score, score > by_length, (tie > by_leftover) | (tie == 0)).all())
+def _apart(now: Standing, before: Ints, after: Ints, by_length: float, by_leftover: float) -> Array:
+    """Whether each of some variables is surely before another."""
+    first, second, ties = now.lengths[before], now.lengths[after], now.tie_breaks
+    longer = (first - second > by_length) & (first > now.tiny + by_length)
+    none = (second == 0) | (second + by_length <= now.tiny)
+    more = now.leftover[before] - now.leftover[after] > by_leftover
+    same = (first <= now.tiny) & (ties[before] == ties[after])
+    return np.asarray(longer | (none & (more | same)))
 
 
 def _largest_change(now: Floats, before: Floats) -> float:
