@@ -8,6 +8,7 @@ its place. A finding is told by its case and, where a file was changed, by the b
 from __future__ import annotations
 
 import argparse
+import heapq
 import sys
 import tempfile
 import time
@@ -18,6 +19,8 @@ from pathlib import Path
 from tests.fuzz.cases import KINDS, Finding, run_case
 from tests.fuzz.pool import Child
 
+SLOWEST = 5  # that are told
+
 
 def main() -> int:
     options = _options()
@@ -27,12 +30,13 @@ def main() -> int:
             found = run_case(options.seed, kind, int(number), Path(folder))
         print(found.told(options.seed) if found else f"{options.case} is sound")
         return int(found is not None)
-    counts, findings = _search(options)
+    counts, findings, slowest = _search(options)
     print("cases:", ", ".join(f"{counts[kind]:,} {kind}" for kind in KINDS), flush=True)
     for reason, times in Counter(
         finding.reason.partition("\n")[0][:200] for finding in findings
     ).most_common():
         print(f"{times:6,} x {reason}")
+    print("slowest:", ", ".join(f"{case} {seconds:.1f} s" for seconds, case in slowest))
     print(f"{len(findings)} findings in {sum(counts.values()):,} cases, seed {options.seed}")
     return int(bool(findings))
 
@@ -47,10 +51,12 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _search(options: argparse.Namespace) -> tuple[Counter[str], list[Finding]]:
+def _search(options: argparse.Namespace) -> tuple[Counter[str], list[Finding], list[tuple[float, str]]]:
+    """How many of each kind there were, what was found, and which took longest."""
     kinds = [kind for kind in options.kinds.split(",") for _ in range(KINDS[kind])]
     counts: Counter[str] = Counter()
     findings: list[Finding] = []
+    slowest: list[tuple[float, str]] = []
     end = time.monotonic() + 60 * options.minutes
     children = [Child(options.seed) for _ in range(options.jobs)]
     given = 0
@@ -70,6 +76,8 @@ def _search(options: argparse.Namespace) -> tuple[Counter[str], list[Finding]]:
                 continue
             assert child.case is not None
             counts[child.case[0]] += 1
+            slowest.append((time.monotonic() - child.since, f"{child.case[0]}:{child.case[1]}"))
+            slowest = heapq.nlargest(SLOWEST, slowest)
             if isinstance(found, Finding):
                 findings.append(found)
                 print(found.told(options.seed), flush=True)
@@ -78,7 +86,7 @@ def _search(options: argparse.Namespace) -> tuple[Counter[str], list[Finding]]:
             child.give(next_case())
     for child in children:
         child.stop()
-    return counts, findings
+    return counts, findings, slowest
 
 
 if __name__ == "__main__":

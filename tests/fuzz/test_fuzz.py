@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from itertools import count
+
 import pytest
 
 from tests.fuzz import cases
 from tests.fuzz.cases import KINDS, Finding, run_case
-from tests.fuzz.pool import Child
+from tests.fuzz.pool import Child, _work
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -49,9 +52,19 @@ def test_a_process_that_ends_is_a_finding():
     assert isinstance(found, Finding) and "ended with -11" in found.reason
 
 
-def test_a_process_that_hangs_is_a_finding(monkeypatch):
-    monkeypatch.setattr("tests.fuzz.pool.PATIENCE_S", 0.0)
+@pytest.mark.parametrize("limit", ["PATIENCE_S", "BUSY_S"])
+def test_a_process_that_hangs_is_a_finding(monkeypatch, limit):
+    clock = count()
+    monkeypatch.setattr(f"tests.fuzz.pool.{limit}", 0.0)
+    monkeypatch.setattr("tests.fuzz.pool._work", lambda _: float(next(clock)))
     child = Child(0)
     child.give(("estimator", 1))
     found = child.result()
     assert isinstance(found, Finding) and "hangs" in found.reason and not child.process.is_alive()
+
+
+def test_work_is_told_from_waiting():
+    before = _work(os.getpid())
+    while _work(os.getpid()) < before + 0.05:
+        pass
+    assert _work(None) == 0.0
