@@ -22,7 +22,7 @@ from infused.data import load_data
 from infused.exceptions import InputError
 
 #: Kinds of cases, and how often each comes.
-KINDS = {"file": 6, "record": 1, "option": 1, "estimator": 3}
+KINDS = {"file": 12, "record": 2, "option": 1, "estimator": 6}
 
 FRAMES = 6
 MOST_SHOWN = 3000

@@ -138,3 +138,31 @@ def test_several_targets():
 def test_numbers_begin_with_those_that_are_kept():
     assert numbers_to_try(64, 4).tolist() == [4, 5, 7, 10, 15, 20, 30, 40, 50, 60, 64]
     assert numbers_to_try(1000, 250)[0] == 250
+
+
+@pytest.mark.parametrize("id", ["anova", "auto"])
+@pytest.mark.parametrize(
+    ("cv", "words"),
+    [
+        ([(0, 1)], "must be positions"),
+        ([([], [])], "must be positions"),
+        ([([0.5], [1.5])], "must be positions"),
+        ([([0, 1], [40])], "from 0 to 39"),
+        ([3], "cannot split"),
+        ([], "no split"),
+    ],
+)
+def test_splits_that_are_none_are_refused_at_once(id, cv, words):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    with pytest.raises(InputError, match=words):
+        make_selector(id, n_features_to_select="auto", cv=cv).fit(X, X[:, 0] > 0)
+
+
+def test_a_split_may_be_a_mask():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    first = np.arange(40) < 20
+    fits = [
+        make_selector("anova", n_features_to_select="auto", cv=[split]).fit(X, X[:, 0] > 0)
+        for split in ((first, ~first), (np.flatnonzero(first), np.flatnonzero(~first)))
+    ]
+    assert fits[0].number_curve_ == fits[1].number_curve_

@@ -245,6 +245,8 @@ def test_what_cannot_be_a_variable_is_named():
             InputError, match=r"column 'when' holds .*: make numbers of it, such as the years"
         ):
             make_selector("mrmr").fit(odd, y)
+    with pytest.raises(InputError, match="column 'size' holds complex128"):
+        make_selector("mrmr").fit(frame.assign(size=1j), y)
     with pytest.raises(InputError, match="column 'deck' holds values such as "):
         make_selector("mrmr").fit(frame.assign(deck=[[1]] * 240), y)
     with pytest.raises(InputError, match="'neighbours' measures distances, which categories do not have"):

@@ -233,6 +233,14 @@ def test_labels_that_are_missing_or_mixed_are_refused(id):
             made(id).fit(X, mixed)
 
 
+@every_selector
+def test_dates_are_no_numbers(id):
+    X, y = counts()
+    for kind in ("M8[s]", "m8[s]"):
+        with pytest.raises(InputError, match="X holds dates or times: make numbers of them"):
+            made(id).fit(X.astype(kind), y)
+
+
 def test_constant_features_in_the_paper_s_formulation():
     X, y = np.ones((18, 4)), counts()[1]
     try:

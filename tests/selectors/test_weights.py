@@ -142,6 +142,16 @@ def test_bad_weights_are_named():
         make_selector("mutual-info", estimator="neighbours").fit(X, y, sample_weight=w)
 
 
+@pytest.mark.parametrize("id", ["anova", "cmim", "lasso"])
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_weights_at_the_end_of_the_range(id):
+    """They overflow nowhere, and the model that judges numbers of features gets none that it hangs on."""
+    X, y, w = problem()
+    for huge in (np.full(36, 1e308), np.where(w > 1, 1e200, 1e-200)):
+        selector = make_selector(id, n_features_to_select="auto")
+        assert selector.fit(X, y, sample_weight=huge).support_.any()
+
+
 def information(codes, y, w):
     """I(codes; y) by its definition, with weights."""
     p = np.zeros((codes.max() + 1, y.max() + 1))

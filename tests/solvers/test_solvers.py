@@ -226,6 +226,12 @@ def test_the_limit_is_zero_with_more_features_than_samples(rng):
     assert largest_lambda3(X, np.full((30, 30), 2.0) + 0.1 * np.eye(30)) == 0.0
 
 
+def test_a_system_in_which_mu_is_lost_is_solved_where_it_is_not_zero():
+    huge = 2.0**990  # rounds nothing, so that what is left of mu is none
+    system = Inverse(np.full((3, 3), huge), incidence(chain_edges(3), 3), 0.1)
+    np.testing.assert_allclose(system.solve(np.full((3, 1), 3 * huge)), np.ones((3, 1)))
+
+
 def test_the_limit_with_a_constant_feature_is_zero(rng):
     X = rng.normal(size=(40, 8))
     X[:, 3] = 0.0
@@ -234,6 +240,8 @@ def test_the_limit_with_a_constant_feature_is_zero(rng):
 
 def test_a_negative_definite_structure_has_no_limit(rng):
     assert largest_lambda3(rng.normal(size=(40, 8)), -np.eye(8)) == np.inf
+    for size in ((40, 8), (4, 8)):  # nothing to divide by, and nothing that would need it
+        assert largest_lambda3(np.zeros(size), np.zeros((8, 8))) == np.inf
 
 
 @pytest.mark.parametrize("dense", [True, False])

@@ -128,9 +128,10 @@ class Worker:
     def _start(self) -> None:
         context = get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        self._process = context.Process(target=work, args=(theirs, self._store.folder), daemon=True)
+        process = context.Process(target=work, args=(theirs, self._store.folder), daemon=True)
         with _single_threaded(), sheltered_from_interrupts():
-            self._process.start()
+            process.start()
+        self._process = process  # not before: one that could not start cannot be stopped
         theirs.close()
 
     def _received(self) -> list[Row] | None:

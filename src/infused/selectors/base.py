@@ -177,6 +177,8 @@ def checked(selector: BaseSelector, X: Any, y: Any, **options: Any) -> tuple[Any
             f"X is an array of Dask, and {type(selector).__name__} needs all of it here: give an array, or "
             "take a linear selector, such as Lasso, inside infused.cluster(client)"
         )
+    if getattr(getattr(X, "dtype", None), "kind", None) in ("M", "m"):
+        raise InputError("X holds dates or times: make numbers of them, such as their years")
     X, y = sound(X), comparable(sound(y, "y"))
     with np.errstate(over="ignore", invalid="ignore"):  # it looks for NaN in a sum, which may overflow
         X, y = validate_data(selector, X, y, accept_sparse=["csr", "csc"], ensure_min_samples=2, **options)

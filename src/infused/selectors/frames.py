@@ -141,7 +141,7 @@ def _kind_in_pandas(type_: Any) -> str:
     kind, name = getattr(type_, "kind", "O"), type(type_).__name__
     if name == "CategoricalDtype" or name == "StringDtype":
         return TEXT
-    if kind in "biufc":
+    if kind in "biuf":
         return TRUTH if name in ("BooleanDtype", "ArrowDtype") and kind == "b" else NUMBER
     if name == "ArrowDtype":
         return TEXT if str(type_).startswith(("string", "large_string", "dictionary")) else OTHER

@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_consistent_length
 from infused._runtime.cluster import current_cluster
 from infused._runtime.messages import reason
 from infused._runtime.progress import Stage, reporting
-from infused._runtime.sklearn_compat import check_sample_weight
 from infused._runtime.tasks import each
 from infused._typing import Array, Data, Floats, Ints, TargetKind
 from infused.exceptions import InputError, Setting
@@ -25,6 +24,7 @@ from infused.selectors.groups import Groups
 from infused.selectors.judges import CONSTANT, LARGEST_WHOLE, Judge, scaled
 from infused.selectors.method import told_target
 from infused.selectors.scoring import Scoring, check_scoring, scoring_for
+from infused.selectors.weights import counted
 
 __all__ = [
     "CV",
@@ -147,7 +147,7 @@ def chosen_number(
 
     weights = None
     if sample_weight is not None:
-        weights = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)[few]
+        weights = counted(sample_weight, X)[0][few]
         splits = [(a[weights[a] > 0], b[weights[b] > 0]) for a, b in splits]
     X, y = (X, y) if len(few) == len(y) else (X[few], y[few])
     folds = (_fold(X, y, weights, split, variables) for split in splits)
@@ -309,9 +309,24 @@ def splits_by(
 
     try:
         splitter = check_cv(cv, y, classifier=kind == "classes")
-        return np.arange(len(y)), list(splitter.split(X, y, samples))
-    except ValueError as error:
+        splits = [_positions(split, len(y)) for split in splitter.split(X, y, samples)]
+        if not splits:
+            raise ValueError("it gives no split")
+    except (ValueError, TypeError) as error:
         raise InputError(Setting("cv", cv), f" cannot split these samples: {reason(error)}") from error
+    return np.arange(len(y)), splits
+
+
+def _positions(split: Any, n_samples: int) -> Split:
+    """The training and the test part, checked: the splitter may be anybody's."""
+    a, b = (np.asarray(part) for part in split)
+    a, b = (np.flatnonzero(part) if part.dtype == bool else part for part in (a, b))
+    for part in (a, b):
+        if part.ndim != 1 or not len(part) or part.dtype.kind not in "iu":
+            raise ValueError("a part of a split must be positions of samples, one at least")
+        if part.min() < 0 or part.max() >= n_samples:
+            raise ValueError(f"there are {n_samples} samples, so that positions go from 0 to {n_samples - 1}")
+    return a, b
 
 
 def to_choose_on(

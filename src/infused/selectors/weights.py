@@ -12,7 +12,7 @@ from infused._runtime.sklearn_compat import check_sample_weight
 from infused._typing import Array, Floats, Ints
 from infused.exceptions import InputError, Setting
 
-__all__ = ["Weights", "centred", "refuse_weights", "weighed"]
+__all__ = ["Weights", "centred", "counted", "refuse_weights", "weighed"]
 
 EXACT = 2.0**53  # beyond it every number is whole
 FINEST = 2.0**20
@@ -61,19 +61,27 @@ def weighed(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Weights | Non
     """
     if sample_weight is None:
         return X, y, None
-    values = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    values, whole = counted(sample_weight, X)
     present = values > 0
     if present.sum() < 2:
         raise InputError(Setting("sample_weight"), " leaves fewer than two samples: the others have zero")
     if not present.all():
         X, y, values = X[present], y[present], values[present]
-    whole = bool((values == np.rint(values)).all() and values.max() * len(values) <= EXACT)
-    if not whole:
-        values = values / values.max()  # so that no sum overflows
-        values = values / values.mean()
     if (values == (1.0 if whole else values[0])).all():
         return X, y, None
     return X, y, Weights(values, whole)
+
+
+def counted(sample_weight: Any, X: Any) -> tuple[Floats, bool]:
+    """What each row of X counts, and whether these are whole numbers; others are made to have the mean one.
+
+    No sum of them overflows, and one too small beside the others is zero.
+    """
+    values = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if (values == np.rint(values)).all() and values.max() <= EXACT / len(values):
+        return values, True
+    values = values / values.max()
+    return values / values[values > 0].mean(), False
 
 
 def centred(F: Floats, weights: Weights | None) -> Floats:

@@ -82,6 +82,8 @@ def _with_ridge(X: Floats, U: Floats, ridge: float) -> float:
 
 def _largest(A: Floats) -> float:
     n = len(A)
+    if n == 0:  # X is zero, and U is not positive anywhere
+        return 0.0
     if n <= 64:
         return float(sl.eigvalsh(A)[-1])
     operator = LinearOperator((n, n), lambda b: A @ b, dtype=np.float64)

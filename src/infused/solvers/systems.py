@@ -39,7 +39,7 @@ class Inverse:
         except sl.LinAlgError:  # past the limit of the published model D may be indefinite
             with warnings.catch_warnings():  # how exact the result is, its certificate tells
                 warnings.simplefilter("ignore", sl.LinAlgWarning)
-                self._inverse = sl.inv(hessian + mu * (C.T @ C).toarray() + mu * np.eye(len(hessian)))
+                self._inverse = _inverse(hessian + mu * (C.T @ C).toarray() + mu * np.eye(len(hessian)))
             return
         inverse, _ = sl.lapack.dpotri(factor, lower=True, overwrite_c=True)
         self._inverse = np.tril(inverse) + np.tril(inverse, -1).T
@@ -47,6 +47,14 @@ class Inverse:
     def solve(self, right_side: Floats) -> Floats:
         """See :class:`System`."""
         return np.asarray(self._inverse @ right_side)
+
+
+def _inverse(D: Floats) -> Floats:
+    """Of a symmetric D, on what is not zero of it beside weights so large that mu is nothing."""
+    try:
+        return np.asarray(sl.inv(D))
+    except sl.LinAlgError:
+        return np.asarray(sl.pinvh(D))
 
 
 class _SparsePart:
