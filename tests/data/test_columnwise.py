@@ -80,3 +80,30 @@ def test_what_cannot_be_read_by_columns_is_one_line(folder, tmp_path):
     pd.DataFrame({"c": [1.0]}).to_parquet(tmp_path / "b.parquet")
     with pytest.raises(InputError, match="has other columns than"):
         open_columns(tmp_path)
+
+
+def test_damaged_stores_are_one_line_that_names_them(folder, tmp_path):
+    group = zarr.open_group(str(tmp_path / "data.zarr"), mode="w")
+    group.create_array("X", shape=(9, 4), dtype="f8", chunks=(9, 2))[...] = np.arange(36.0).reshape(9, 4)
+    described = tmp_path / "data.zarr" / "X" / "zarr.json"
+    whole = described.read_text()
+    claimed = whole.replace("9,\n", f"{10**15},\n", 1)
+    for text, words in (("{", "could not be read as Zarr"), (claimed, "is it complete")):
+        described.write_text(text)
+        with pytest.raises(InputError, match=r"data\.zarr.*" + words):
+            open_columns(tmp_path / "data.zarr")
+    described.write_text(whole)
+    chunk = next(
+        path for path in (tmp_path / "data.zarr" / "X").rglob("*") if path.is_file() and path != described
+    )
+    chunk.write_bytes(chunk.read_bytes()[:20])
+    with pytest.raises(InputError, match=r"data\.zarr.* could not be read as Zarr"):
+        open_columns(tmp_path / "data.zarr").X.compute(scheduler="sync")
+    part = folder / "part-0.parquet"
+    content = part.read_bytes()
+    part.write_bytes(content[:4] + b"\xff" * (len(content) // 3) + content[4 + len(content) // 3 :])
+    with pytest.raises(InputError, match=r"part-0\.parquet.* could not be read as Parquet"):
+        open_columns(folder, target="kind").X.compute(scheduler="sync")
+    pd.DataFrame({"b": np.zeros(0)}).to_parquet(tmp_path / "none.parquet")
+    with pytest.raises(InputError, match="no samples"):
+        open_columns(tmp_path / "none.parquet")

@@ -5,17 +5,21 @@ from __future__ import annotations
 import gzip
 import io
 import tempfile
+import zipfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.io
 import scipy.sparse as sp
 
+from infused.data import open_columns
+from infused.exceptions import InputError
 from tests.data.writers import FORMATS, frame, small, write, write_svmlight
-from tests.fuzz.cases import command, load
+from tests.fuzz.cases import UnsoundError, command, load, no_noise
 
 INTERESTING = (0, 1, 9, 10, 13, 32, 34, 39, 44, 45, 46, 48, 57, 59, 92, 101, 123, 127, 128, 254, 255)
 TOKENS = (
@@ -54,13 +58,29 @@ def originals() -> dict[str, tuple[bytes, dict[str, Any]]]:
             path, options = write(folder, suffix)
             found[suffix] = path.read_bytes(), dict(options)
         found[".svm"] = write_svmlight(folder / "s.svm").read_bytes(), {}
-        frame().to_excel(folder / "s.xlsx", index=False)
-        found[".xlsx"] = (folder / "s.xlsx").read_bytes(), {"target": "diagnosis"}
+        found[".xlsx"] = _sheets(folder / "s.xlsx"), {"target": "diagnosis"}
+        found[".csv.zip"] = _zipped(folder / "s.zip", found[".csv"][0]), {"target": "diagnosis"}
         found[".csv.xz"] = _packed("lzma", found[".csv"][0]), {"target": "diagnosis"}
         found[".csv.bz2"] = _packed("bz2", found[".csv"][0]), {"target": "diagnosis"}
         if _has_anndata():
             found[".h5ad"] = _annotated(folder / "s.h5ad"), {"target": "kind"}
     return found
+
+
+def _sheets(path: Path) -> bytes:
+    """Two sheets, the first with dates and gaps."""
+    dated = frame().assign(when=pd.date_range("2020-01-31", periods=12, freq="9D"))
+    dated.loc[2, ["when", "gene a"]] = None
+    with pd.ExcelWriter(path) as book:
+        dated.to_excel(book, sheet_name="dated", index=False)
+        frame().to_excel(book, sheet_name="second")
+    return path.read_bytes()
+
+
+def _zipped(path: Path, content: bytes) -> bytes:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("inner.csv", content)
+    return path.read_bytes()
 
 
 def _packed(module: str, content: bytes) -> bytes:
@@ -82,8 +102,11 @@ def _annotated(path: Path, X: Any = None) -> bytes:
 
 def run(random: np.random.Generator, folder: Path, content: list[tuple[str, bytes]]) -> None:
     """Change a file, and read it or select from it."""
-    kinds = [*originals(), ".sparse.npz", ".sparse.mat"]
+    kinds = [*originals(), ".sparse.npz", ".sparse.mat", "folder"]
     suffix = str(random.choice(kinds))
+    if suffix == "folder":
+        damaged_folder(random, folder, content)
+        return
     if suffix.startswith(".sparse"):
         data, options = damaged_sparse(random, suffix, folder), {}
         suffix = suffix.removeprefix(".sparse")
@@ -179,3 +202,48 @@ def damaged_sparse(random: np.random.Generator, suffix: str, folder: Path) -> by
             data = data.replace(whole, broken, 1)
         return data
     return buffer.getvalue()
+
+
+@cache
+def folders() -> tuple[dict[str, bytes], ...]:
+    """The files of tables that stay where they are: a folder of Parquet files, and a group of Zarr."""
+    import zarr
+
+    numbers = frame().drop(columns="diagnosis").assign(kind=np.arange(12) % 3)
+    with tempfile.TemporaryDirectory() as name:
+        parquet, group = Path(name) / "parquet", Path(name) / "zarr"
+        parquet.mkdir()
+        for n, part in enumerate((numbers[:5], numbers[5:])):
+            part.to_parquet(parquet / f"part-{n}.parquet", index=False)
+        made = zarr.open_group(str(group), mode="w")
+        for key, values in (("X", small()[0]), ("y", np.arange(12) % 3)):
+            made.create_array(key, shape=values.shape, dtype=values.dtype, chunks=values.shape)[:] = values
+        return tuple(
+            {str(file.relative_to(place)): file.read_bytes() for file in place.rglob("*") if file.is_file()}
+            for place in (parquet, group)
+        )
+
+
+def damaged_folder(random: np.random.Generator, folder: Path, content: list[tuple[str, bytes]]) -> None:
+    """Change one file of such a table, or take it away, and read all columns."""
+    whole = folders()[int(random.integers(2))]
+    changed = str(random.choice(list(whole)))
+    for name, data in whole.items():
+        path = folder / "store" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if name != changed:
+            path.write_bytes(data)
+        elif random.random() < 0.9:
+            path.write_bytes(mutated(random, data))
+            content.append((name, path.read_bytes()))
+    target = [None, "kind", "nothing"][int(random.integers(3))]
+    try:
+        with no_noise():
+            found = open_columns(folder / "store", target)
+            X = found.X.compute(scheduler="synchronous")
+    except InputError as error:
+        if len(str(error).splitlines()) != 1:
+            raise UnsoundError(f"a message of several lines: {str(error)!r}") from error
+        return
+    if X.shape != (X.shape[0], len(found.names)):
+        raise UnsoundError(f"X has the shape {X.shape} for {len(found.names)} names")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from math import prod
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,15 @@ import numpy as np
 
 from infused._runtime.extras import extra
 from infused._runtime.messages import listed, quoted, suggestion
+from infused._runtime.sizes import check_table
 from infused._typing import Array, Floats
-from infused.data.errors import DataError
+from infused.data.errors import DataError, parsing
 from infused.exceptions import InputError, Setting
 
 __all__ = ["Columns", "open_columns"]
 
 CHUNK_BYTES = 2**26
+MOST_CHUNKS = 10**7  # of an array of Zarr: more are claimed, not stored
 ALIGNED = 2048  # features: chunks of whole tiles of U are read once, others twice
 
 
@@ -121,11 +124,13 @@ def _parquet(files: list[Path], target: str | None, chunk: int | None) -> Column
     if target is not None:
         if target not in names:
             raise DataError(f"there is no column {quoted(target)}{suggestion(target, names)}")
-        parts = [parquet.ParquetFile(file).read(columns=[target]).column(0).to_numpy() for file in files]
-        y = np.concatenate(parts)
+        y = np.concatenate([_target_in(file, target) for file in files])
     features = [name for name in names if name != target]
-    _refuse_text(files[0], features)
+    for file in files:
+        _refuse_text(file, features)
     n_samples = sum(parquet.ParquetFile(file).metadata.num_rows for file in files)
+    if not n_samples or not features:
+        raise DataError(f"{quoted(files[0])} has no {'features' if n_samples else 'samples'}")
     width = chunk or _usual_width(n_samples)
     widths = tuple(min(width, len(features) - start) for start in range(0, len(features), width))
     read = partial(read_block, [str(file) for file in files], target)
@@ -133,6 +138,14 @@ def _parquet(files: list[Path], target: str | None, chunk: int | None) -> Column
         read, chunks=((n_samples,), widths), dtype=np.float64, meta=np.empty((0, 0))
     )
     return Columns(X, features, y)
+
+
+def _target_in(file: Path, target: str) -> Array:
+    from pyarrow import parquet
+
+    with parsing(file, "Parquet"):
+        column: Array = parquet.ParquetFile(file).read(columns=[target]).column(0).to_numpy()
+    return column
 
 
 def _usual_width(n_samples: int) -> int:
@@ -168,7 +181,8 @@ def read_block(files: list[str], target: str | None, block_info: Any = None) -> 
     names = [name for name in parquet.read_schema(files[0]).names if name != target][start:stop]
     out, row = np.empty((n_samples, len(names)), order="F"), 0
     for file in files:
-        table = parquet.ParquetFile(file).read(columns=names, use_threads=False)
+        with parsing(Path(file), "Parquet"):
+            table = parquet.ParquetFile(file).read(columns=names, use_threads=False)
         rows = slice(row, row + table.num_rows)
         for place, name in enumerate(names):
             out[rows, place] = table.column(name).to_numpy()  # a missing value becomes NaN
@@ -180,14 +194,50 @@ def _zarr(place: Path, target: str | None) -> Columns:
     zarr, array = extra("zarr"), extra("dask.array")
     if target is not None:
         raise InputError(Setting("target", target), " is for Parquet: a Zarr group holds the target as y")
-    found = zarr.open(str(place), mode="r")
-    if hasattr(found, "shape"):
-        X, y = array.from_zarr(str(place)), None
-    elif "X" in found:
-        X = array.from_zarr(str(place), component="X")
-        y = np.asarray(found["y"][:]) if "y" in found else None
-    else:
+    with parsing(place, "Zarr"):
+        found = zarr.open(str(place), mode="r")
+        alone = hasattr(found, "shape")
+        X, y = (found, None) if alone else (found.get("X"), found.get("y"))
+    if not hasattr(X, "shape"):
         raise DataError(f"{quoted(place)} is a Zarr group without an array X")
-    if X.ndim != 2:
-        raise DataError(f"the array of {quoted(place)} has {X.ndim} dimensions: two are needed")
-    return Columns(X, [str(j) for j in range(X.shape[1])], y)
+    if X.ndim != 2 or X.dtype.kind not in "biuf":
+        raise DataError(
+            f"the array of {quoted(place)} has {X.ndim} dimensions of {X.dtype}: two of numbers are needed"
+        )
+    n_chunks = prod(-(-length // step) for length, step in zip(X.shape, X.chunks, strict=True))
+    if not 0 < n_chunks <= MOST_CHUNKS:
+        size = " x ".join(str(length) for length in X.shape)
+        raise DataError(
+            f"the array of {quoted(place)} claims {size} values in {n_chunks} chunks; is it complete?"
+        )
+    if y is not None:
+        check_table(prod(y.shape), 1, quoted(place))
+        with parsing(place, "Zarr"):
+            y = np.asarray(y[:])
+    lazy = array.from_array(_Chunks(X, place), chunks=X.chunks)
+    return Columns(lazy, [str(j) for j in range(X.shape[1])], y)
+
+
+@dataclass(frozen=True)
+class _Chunks:
+    """An array of Zarr of which a chunk that cannot be read is told with its place."""
+
+    values: Any
+    place: Path
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.values.shape)
+
+    @property
+    def ndim(self) -> int:
+        return int(self.values.ndim)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        found: np.dtype[Any] = self.values.dtype
+        return found
+
+    def __getitem__(self, where: Any) -> Array:
+        with parsing(self.place, "Zarr"):
+            return np.asarray(self.values[where])
