@@ -230,3 +230,24 @@ def test_standard_input(plain, table, monkeypatch, packing):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
     with pytest.raises(DataError, match="standard input is empty"):
         load_data("-", target="kind")
+
+
+@pytest.mark.parametrize(("place", "byte"), [(0, b"X"), (28, b"\xff"), (45, b"\xff\xff\xff")])
+def test_damage_inside_an_archive_is_one_line(tmp_path, place, byte):
+    """In the header of the file inside, which is read when it is opened, or in its content."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("t.csv", "a,kind\n1,x\n2,y\n" * 9)
+    content = bytearray(made.getvalue())
+    content[place : place + len(byte)] = byte
+    path = tmp_path / "t.zip"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"t\.zip.* cannot be unpacked to its end") as caught:
+        load_data(path, target="kind")
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_a_cut_archive_on_standard_input_is_one_line(monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"PK\x03\x04" + b"\0" * 50)))
+    with pytest.raises(DataError, match="cannot be opened as a zip archive"):
+        load_data("-", target="kind")

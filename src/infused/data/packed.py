@@ -5,8 +5,10 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import struct
 import sys
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -51,7 +53,8 @@ MARKS = {
     b"{": ".jsonl",
     b"@relation": ".arff",
 }
-FAILURES = (OSError, EOFError, lzma.LZMAError, zipfile.BadZipFile, RuntimeError, NotImplementedError)
+ARCHIVE_FAILURES = (OSError, EOFError, zipfile.BadZipFile, UnicodeError, NotImplementedError, struct.error)
+FAILURES = (*ARCHIVE_FAILURES, lzma.LZMAError, zlib.error, RuntimeError)
 
 
 def _zstd(path: Path) -> BinaryIO:
@@ -79,9 +82,10 @@ def inner_name(path: Path) -> str:
 
 def read_packed(path: Path, treatment: Treatment, part: Part) -> Raw:
     """What the reader of the inner file makes of it."""
-    with _temporary(inner_name(path), quoted(path)) as file, _opened(path) as stream:
+    with _temporary(inner_name(path), quoted(path)) as file:
         try:
-            _copy(stream, file, most_unpacked(LARGEST_UNPACKED), quoted(path))
+            with _opened(path) as stream:
+                _copy(stream, file, most_unpacked(LARGEST_UNPACKED), quoted(path))
         except FAILURES as error:
             raise DataError(f"{quoted(path)} cannot be unpacked to its end: {reason(error)}") from error
         return _read(file, treatment, part)
@@ -126,8 +130,11 @@ def _told_by(file: Path) -> str:
     with file.open("rb") as stream:
         head = stream.read(512).removeprefix(b"\xef\xbb\xbf").lstrip()
     if head.startswith(b"PK\x03\x04"):
-        with zipfile.ZipFile(file) as archive:
-            return ".xlsx" if "xl/workbook.xml" in archive.namelist() else ".zip"
+        try:
+            with zipfile.ZipFile(file) as archive:
+                return ".xlsx" if "xl/workbook.xml" in archive.namelist() else ".zip"
+        except ARCHIVE_FAILURES:
+            return ".zip"  # whose reader says what is wrong with it
     marks = (suffix for mark, suffix in MARKS.items() if head.lower().startswith(mark.lower()))
     return next(marks, ".csv")
 
@@ -137,7 +144,7 @@ def _member(path: Path) -> str:
     try:
         with zipfile.ZipFile(path) as archive:
             files = [one for one in archive.namelist() if not one.endswith("/") and "__MACOSX" not in one]
-    except (zipfile.BadZipFile, OSError) as error:
+    except ARCHIVE_FAILURES as error:
         raise DataError(f"{quoted(path)} cannot be opened as a zip archive: {reason(error)}") from error
     tables = [one for one in files if has_reader(Path(one)) or Path(one).suffix.lower() in STREAMS]
     if len(tables) != 1:
