@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_diabetes, load_wine
 
 import infused
-from infused import available_selectors
+from infused import InElasticNet, InFusedLasso, InLasso, available_selectors
 from infused._runtime.sparse import damage, sound
 from infused.exceptions import InputError, TargetWarning
 from infused.selectors import linear
@@ -284,3 +284,10 @@ def test_classes_that_are_numbered_leave_no_doubt(first):
     y = np.repeat(first + np.arange(25), 10)
     X = np.random.default_rng(0).normal(size=(250, 3))
     assert len(infused.Lasso(n_features_to_select=1).fit(X, y).classes_) == 25
+
+
+@pytest.mark.parametrize("make", [InLasso, InFusedLasso, InElasticNet])
+def test_a_quadratic_term_beyond_the_range_of_numbers_is_refused(make, rng):
+    X = 1e10 * rng.normal(size=(20, 6))
+    with pytest.raises(InputError, match="too large to solve: lower lambda3"):
+        make(lambda3=1e300, standardize=False).fit(X, np.arange(20) % 2)

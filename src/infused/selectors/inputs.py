@@ -45,6 +45,7 @@ NOTHING_NEW = 1e-10  # a column of which less than this share is left has nothin
 FEW_DIGITS = 1e-6  # the same, of its square, where a Gram matrix has lost too many digits
 SPARSE = 0.5  # stored entries, at most, of what is kept sparse: with more a dense array is smaller
 COLUMNS_AT_ONCE = 4096  # of a copy that lasts a moment
+LARGEST_WEIGHT = 1e150  # of a quadratic term: its square is a number
 NEGLIGIBLE = 1e-12  # a column whose deviations are below this share of its largest entry is constant
 
 
@@ -238,7 +239,15 @@ def mean_square(F: Design) -> float:
 
 def quadratic_weight(share: float, F: Design, relative: bool) -> float:
     """The weight of a quadratic term: a relative one is a share of the mean squared length of a feature."""
-    return share * mean_square(F) if relative else share
+    weight = share * mean_square(F) if relative else share
+    if not weight <= LARGEST_WEIGHT:
+        raise InputError(
+            f"the weight of a quadratic term would be {weight:.3g} on these data, too large to solve: lower ",
+            Setting("lambda3"),
+            " or ",
+            Setting("lambda2"),
+        )
+    return weight
 
 
 def resolve_coding(y: Any, target: str) -> Coding:
@@ -263,7 +272,8 @@ def _numbers(y: Array) -> Floats:
     try:
         return np.asarray(check_array(y, ensure_2d=False, dtype=np.float64, input_name="y"))
     except ValueError as error:
-        raise InputError(Setting("target", "real"), f" needs numbers in y: {reason(error)}") from error
+        # Not a Setting: on the command line --target is the column.
+        raise InputError(f"target='real' needs numbers in y: {reason(error)}") from error
 
 
 def target_matrix(y: Array, coding: Coding, standardize: bool, weights: Weights | None = None) -> Floats:
