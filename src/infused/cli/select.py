@@ -196,7 +196,8 @@ def _settings(texts: Sequence[str]) -> dict[str, Any]:
 
 def show_selection(console: Console, selection: Selection, written: list[Path]) -> None:
     """Two sentences, the best features, and where the rest is."""
-    from infused.record.sentences import asked, came_out, how_many, how_sure
+    from infused.record.sentences import asked, came_out, how_many
+    from infused.record.sureness import how_sure
 
     record = selection.record
     console.print(Text(terminal.printable(asked(record), 10_000)))

@@ -5,10 +5,9 @@ from __future__ import annotations
 from infused.record.measures import measure, number, score_text
 from infused.record.schema import SelectedFeature, SelectionRecord
 
-__all__ = ["asked", "came_out", "how_many", "how_sure", "shared_groups", "title"]
+__all__ = ["asked", "came_out", "how_many", "shared_groups", "title"]
 
 MOST_NUMBERS = 12  # that a sentence lists
-SLACK = 1e-9  # a frequency of 75 in 100 reaches a threshold of 0.75
 
 #: Why nothing was selected, by method.
 NONE = {
@@ -82,57 +81,6 @@ def how_many(record: SelectionRecord) -> str:
         f"The number of features, {curve.chosen:,}, was chosen by {curve.n_folds}-fold cross-validation "
         f"among {_tried(curve.ks)}: {rule}. For comparison: {', '.join(others)}."
     )
-
-
-def how_sure(record: SelectionRecord) -> str:
-    """Whether the features would be chosen again, and are better than chance; empty where nobody looked."""
-    found, sentences = record.stability, []
-    if found is not None:
-        halves = 2 * found.n_pairs
-        often = f"{round(found.threshold * halves):,}"
-        if found.n_stable == 0:
-            sentences.append(
-                f"Nothing is stable: in {halves:,} random halves of the samples, no feature was chosen "
-                f"{often} times or more. What was selected may be chance."
-            )
-        else:
-            again = [one for one in record.selected if _stable(record, one)]
-            sentences.append(
-                f"In {halves:,} random halves of the samples, {_of(len(again), len(record.selected))} "
-                f"{'was' if len(record.selected) == 1 else 'were'} chosen {often} times or more; of "
-                f"{_count(found.n_stable)} that stable, "
-                f"{_at_most(found.expected_false)} expected to be there by chance."
-            )
-    race = record.shadows
-    if race is not None:
-        copies = "shuffled copies of the features, which say nothing of the target"
-        if race.n_beaten == 0:
-            every = "The selected feature does" if race.n_compared == 1 else f"All {race.n_compared:,} do"
-            sentences.append(f"{every} better than {copies}.")
-        else:
-            beaten = _of(race.n_beaten, race.n_compared)
-            sentences.append(f"{copies[0].upper()}{copies[1:]}, do as well as {beaten}.")
-    return " ".join(sentences)
-
-
-def _stable(record: SelectionRecord, feature: SelectedFeature) -> bool:
-    found = record.stability
-    return found is not None and found.frequencies[feature.index] >= found.threshold - SLACK
-
-
-def _of(n: int, k: int) -> str:
-    if k == 1:
-        return "the selected feature" if n else "no selected feature"
-    whole = f"the {k:,} selected features"
-    return f"all {k:,} selected features" if n == k else f"{n:,} of {whole}" if n else f"none of {whole}"
-
-
-def _count(n: int) -> str:
-    return "the one feature" if n == 1 else f"the {n:,} features"
-
-
-def _at_most(expected: float) -> str:
-    return "fewer than 0.1 are" if expected < 0.1 else f"at most {expected:.1f} are"
 
 
 def _tried(ks: tuple[int, ...]) -> str:

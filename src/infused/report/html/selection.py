@@ -9,7 +9,8 @@ import numpy as np
 
 from infused.record.measures import measure, number, score_text
 from infused.record.schema import SelectionRecord
-from infused.record.sentences import asked, came_out, how_many, how_sure, shared_groups, title
+from infused.record.sentences import asked, came_out, how_many, shared_groups, title
+from infused.record.sureness import how_sure
 from infused.report.html.charts import (
     Chart,
     coefficient_chart,

@@ -1,0 +1,111 @@
+"""How sure a selection is, in words: would it be made again, and is it better than chance?"""
+
+from __future__ import annotations
+
+from infused.record.schema import SelectedFeature, SelectionRecord
+from infused.record.trust import Shadows, Stability
+
+__all__ = ["how_sure"]
+
+SLACK = 1e-9  # a frequency of 75 in 100 reaches a threshold of 0.75
+COPIES = "shuffled copies of the features, which say nothing of the target"
+
+
+def how_sure(record: SelectionRecord) -> str:
+    """Whether the features would be chosen again, and are better than chance; empty where nobody looked."""
+    found, race = record.stability, record.shadows
+    if found is not None and found.n_stable == 0:
+        return _not_stable(found, race, record.selected)
+    sentences = [] if found is None else [_stable(found, record.selected)]
+    return " ".join(sentences if race is None else [*sentences, _raced(race)])
+
+
+def _stable(found: Stability, selected: tuple[SelectedFeature, ...]) -> str:
+    again = [one for one in selected if found.frequencies[one.index] >= found.threshold - SLACK]
+    return (
+        f"In {_halves(found)}, {_of(len(again), len(selected))} "
+        f"{'was' if len(selected) == 1 else 'were'} chosen {_often(found)}; of {_count(found.n_stable)} that "
+        f"stable, {_at_most(found.expected_false)} expected to be there by chance."
+    )
+
+
+def _not_stable(found: Stability, race: Shadows | None, selected: tuple[SelectedFeature, ...]) -> str:
+    """That nothing is stable together with how the features fared: each alone would sound like the whole."""
+    nothing = f"in {_halves(found)}, no feature was chosen {_often(found)}"
+    doubt = f"Nothing is stable: {nothing}. What was selected may be chance"
+    if race is None:
+        return f"{doubt}."
+    ahead = sum(one.wins == 1.0 for one in selected)
+    if _clearly_better(ahead, race):
+        which = (
+            f"all {race.n_compared:,}" if ahead == race.n_compared else f"{ahead:,} of {race.n_compared:,}"
+        )
+        said = (
+            "The selected features tell more of the target than chance does, but other samples could have "
+            f"led to others in their place: {which} were ahead of all {COPIES}, in each of {race.n_repeats} "
+            f"trials; yet {nothing}."
+        )
+        some = any(one.stand_ins for one in selected)
+        return f"{said} The page names features that could stand in for some of them." if some else said
+    if race.n_beaten:
+        return f"{doubt}. {_raced(race)}"
+    return f"{doubt}: {_every(race)} better than {COPIES}, but by chance {_by_chance(race)} would, too."
+
+
+def _raced(race: Shadows) -> str:
+    if race.n_beaten:
+        return f"{_capital(COPIES)}, do as well as {_of(race.n_beaten, race.n_compared)}."
+    # With fewer shadows than features, it takes less to be ahead of them.
+    more = f"; by chance, {_by_chance(race)} would" if race.by_chance >= 2 else ""
+    return f"{_capital(_every(race))} better than {COPIES}{more}."
+
+
+def _clearly_better(ahead: int, race: Shadows) -> bool:
+    """Whether more features were ahead of all shadows in all repeats than would be by chance.
+
+    With R repeats of S shadows, N / (R S + 1) of N features that say nothing are. Features that are alike win
+    together, so that it takes half of the selected ones, and two more than twice that number.
+    """
+    by_chance = _n_racing(race) / (race.n_repeats * race.n_shadows + 1)
+    return ahead >= max(race.n_compared / 2, 2 * by_chance + 2)
+
+
+def _n_racing(race: Shadows) -> int:
+    """Features that competed with the shadows, selected or not."""
+    return round(race.by_chance * (race.n_shadows + 1))
+
+
+def _by_chance(race: Shadows) -> str:
+    n = max(round(race.by_chance), 1)
+    return f"about {'one' if n == 1 else f'{n:,}'} of the {_n_racing(race):,} features"
+
+
+def _every(race: Shadows) -> str:
+    return "the selected feature does" if race.n_compared == 1 else f"all {race.n_compared:,} do"
+
+
+def _halves(found: Stability) -> str:
+    return f"{2 * found.n_pairs:,} random halves of the samples"
+
+
+def _often(found: Stability) -> str:
+    return f"{round(2 * found.n_pairs * found.threshold):,} times or more"
+
+
+def _of(n: int, k: int) -> str:
+    if k == 1:
+        return "the selected feature" if n else "no selected feature"
+    whole = f"the {k:,} selected features"
+    return f"all {k:,} selected features" if n == k else f"{n:,} of {whole}" if n else f"none of {whole}"
+
+
+def _count(n: int) -> str:
+    return "the one feature" if n == 1 else f"the {n:,} features"
+
+
+def _at_most(expected: float) -> str:
+    return "fewer than 0.1 are" if expected < 0.1 else f"at most {expected:.1f} are"
+
+
+def _capital(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}"
