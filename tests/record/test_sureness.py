@@ -25,7 +25,9 @@ def record(n_stable=0, *, wins=(1.0,) * 8, n_features=30, n_shadows=30, stand_in
     return replace(
         base,
         selected=selected,
-        stability=Stability(50, 0, 8.0, 0.75, n_stable, 0.4, "r-concave", (0.9,) * n_stable + (0.1,) * 30),
+        stability=Stability(
+            50, 0, 8.0, 0.75, n_stable, 0.4, "r-concave", (0.9,) * n_stable + (0.1,) * (30 - n_stable)
+        ),
         shadows=Shadows(5, n_shadows, len(wins), n_beaten, n_features / (n_shadows + 1)),
     )
 
@@ -76,3 +78,23 @@ def test_what_is_stable_is_told_with_what_chance_would_do():
     assert many.endswith(f"{COPIES}; by chance, about 7 of the 7,000 features would.")
     alone = how_sure(replace(record(), stability=None))
     assert alone == f"All 8 do better than {COPIES}."
+
+
+def crowded(**given):
+    """A half chooses nearly all: nearly all are chosen again, whatever they say."""
+    made = record(26, **given)
+    return how_sure(replace(made, stability=replace(made.stability, per_half=25.4, expected_false=30.0)))
+
+
+def test_where_a_half_chooses_nearly_all_frequencies_say_nothing():
+    crowd = (
+        "in 100 random halves of the samples, 26 features were chosen 75 times or more, but as many could be "
+        "by chance, for a half chose 25 of the 30 features. Ask for fewer of them to tell"
+    )
+    assert crowded(wins=(0.0,) * 8) == (
+        f"Nothing is more stable than chance: {crowd}. What was selected may be chance. Shuffled copies of "
+        "the features, which say nothing of the target, do as well as all 8 selected features."
+    )
+    assert crowded() == (
+        f"Whether they would be chosen again cannot be told: {crowd}. All 8 do better than {COPIES}."
+    )

@@ -36,6 +36,9 @@ def test_on_noise_nothing_is_stable(noise):
     )
     assert "which say nothing of the target, do as well as all 8 selected features" in said
     assert "Nothing is stable" in selection.report()
+    many = infused.select(noise, stability=5)  # as many as it finds, and finds again
+    assert how_sure(many.record).startswith("Nothing is more stable than chance: in 10 random halves")
+    assert "What was selected may be chance" in how_sure(many.record)
     none = infused.select(noise, method="stability")
     assert len(none) == 0 and "nothing is stable" in came_out(none.record)
 

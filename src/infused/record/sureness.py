@@ -16,6 +16,8 @@ def how_sure(record: SelectionRecord) -> str:
     found, race = record.stability, record.shadows
     if found is not None and found.n_stable == 0:
         return _not_stable(found, race, record.selected)
+    if found is not None and found.expected_false >= found.n_stable:
+        return _too_many(found, race, record.selected)
     sentences = [] if found is None else [_stable(found, record.selected)]
     return " ".join(sentences if race is None else [*sentences, _raced(race)])
 
@@ -35,7 +37,7 @@ def _not_stable(found: Stability, race: Shadows | None, selected: tuple[Selected
     doubt = f"Nothing is stable: {nothing}. What was selected may be chance"
     if race is None:
         return f"{doubt}."
-    ahead = sum(one.wins == 1.0 for one in selected)
+    ahead = _always_ahead(selected)
     if _clearly_better(ahead, race):
         which = (
             f"all {race.n_compared:,}" if ahead == race.n_compared else f"{ahead:,} of {race.n_compared:,}"
@@ -47,9 +49,32 @@ def _not_stable(found: Stability, race: Shadows | None, selected: tuple[Selected
         )
         some = any(one.stand_ins for one in selected)
         return f"{said} The page names features that could stand in for some of them." if some else said
+    return f"{doubt}{_in_doubt(race)}"
+
+
+def _too_many(found: Stability, race: Shadows | None, selected: tuple[SelectedFeature, ...]) -> str:
+    """Where a half chooses most features, most are chosen again, on noise too: the bound says nothing."""
+    crowd = (
+        f"in {_halves(found)}, {_number(found.n_stable)} chosen {_often(found)}, but as many could be by "
+        f"chance, for a half chose {found.per_half:.0f} of the {len(found.frequencies):,} features. Ask for "
+        "fewer of them to tell"
+    )
+    if race is not None and _clearly_better(_always_ahead(selected), race):
+        return f"Whether they would be chosen again cannot be told: {crowd}. {_raced(race)}"
+    doubt = f"Nothing is more stable than chance: {crowd}. What was selected may be chance"
+    return f"{doubt}." if race is None else f"{doubt}{_in_doubt(race)}"
+
+
+def _in_doubt(race: Shadows) -> str:
+    """How the features fared, after words of doubt."""
     if race.n_beaten:
-        return f"{doubt}. {_raced(race)}"
-    return f"{doubt}: {_every(race)} better than {COPIES}, but by chance {_by_chance(race)} would, too."
+        return f". {_raced(race)}"
+    return f": {_every(race)} better than {COPIES}, but by chance {_by_chance(race)} would, too."
+
+
+def _always_ahead(selected: tuple[SelectedFeature, ...]) -> int:
+    """Features that were ahead of all shadows in all repeats."""
+    return sum(one.wins == 1.0 for one in selected)
 
 
 def _raced(race: Shadows) -> str:
@@ -101,6 +126,10 @@ def _of(n: int, k: int) -> str:
 
 def _count(n: int) -> str:
     return "the one feature" if n == 1 else f"the {n:,} features"
+
+
+def _number(n: int) -> str:
+    return "one feature was" if n == 1 else f"{n:,} features were"
 
 
 def _at_most(expected: float) -> str:
