@@ -24,6 +24,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
 from benchmarks.command import command_parser, run
@@ -129,37 +130,49 @@ def summaries(problems: Sequence[Problem], results: DataFrame) -> Iterator[Row]:
 
 
 def accuracy(rows: Sequence[dict[str, str]]) -> str:
-    """Accuracy of the choice beside each method alone, and the means over all data sets."""
-    methods = ["auto", *SINGLE]
-    found = {(row["dataset"], row["method"]): float(row["accuracy"]) for row in rows}
-    sizes = {row["dataset"]: f"{row['samples']} x {row['features']}" for row in rows}
-    ks = {row["dataset"]: row["k"] for row in rows}
+    """Accuracy of the choice beside each method alone, the means, and what the choice gains on each."""
+    methods, found = ["auto", *SINGLE], by_method(rows, "accuracy")
+    sizes = {row["dataset"]: [f"{row['samples']} x {row['features']}", row["k"]] for row in rows}
     cells = [
-        [name, size, ks[name], *(f"{100 * found[name, one]:.1f}" for one in methods)]
-        for name, size in sizes.items()
+        [name, *size, *(f"{100 * found[one][n]:.1f}" for one in methods)]
+        for n, (name, size) in enumerate(sizes.items())
     ]
-    means = [100 * np.mean([found[name, one] for name in sizes]) for one in methods]
-    cells.append(["mean", "", "", *(f"{mean:.1f}" for mean in means)])
+    cells.append(["mean", "", "", *(f"{100 * found[one].mean():.1f}" for one in methods)])
+    gains = [_mean_and_error(100 * (found["auto"] - found[one])) for one in SINGLE]
+    cells.append(["auto minus it", "", "", "", *(f"{mean:.1f} ± {error:.1f}" for mean, error in gains)])
     return markdown_table(["data", "M x N", "k", *methods], cells)
 
 
 def stability(rows: Sequence[dict[str, str]]) -> str:
-    """Stability, and accuracy in brackets, alone and in halves, and the means over all data sets."""
+    """Stability, and accuracy in brackets, alone and in halves, the means, and what halves change."""
+    stable, right = by_method(rows, "stability"), by_method(rows, "accuracy")
     methods = [one for pair in AVERAGED.items() for one in pair]
-    found = {
-        (row["dataset"], row["method"]): (float(row["stability"]), 100 * float(row["accuracy"]))
-        for row in rows
-    }
     ks = {row["dataset"]: row["k"] for row in rows}
-    means = {one: np.mean([found[name, one] for name in ks], axis=0) for one in methods}
-    cells = [[name, k, *(_stable(found[name, one]) for one in methods)] for name, k in ks.items()]
-    cells.append(["mean", "", *(_stable(means[one]) for one in methods)])
+    cells = [
+        [name, k, *(f"{stable[one][n]:.2f} ({100 * right[one][n]:.1f})" for one in methods)]
+        for n, (name, k) in enumerate(ks.items())
+    ]
+    means = [f"{stable[one].mean():.2f} ({100 * right[one].mean():.1f})" for one in methods]
+    changes = ["change", ""]
+    for alone, halved in AVERAGED.items():
+        more, more_error = _mean_and_error(stable[halved] - stable[alone])
+        gain, gain_error = _mean_and_error(100 * (right[halved] - right[alone]))
+        changes += ["", f"{more:+.2f} ± {more_error:.2f} ({gain:+.1f} ± {gain_error:.1f})"]
     header = [word for one in AVERAGED for word in (one, f"{one}, in halves")]
-    return markdown_table(["stability (accuracy)", "k", *header], cells)
+    return markdown_table(["stability (accuracy)", "k", *header], [*cells, ["mean", "", *means], changes])
 
 
-def _stable(found: Sequence[float]) -> str:
-    return f"{found[0]:.2f} ({found[1]:.1f})"
+def by_method(rows: Sequence[dict[str, str]], column: str) -> dict[str, NDArray[np.float64]]:
+    """A column of each method, one number for each data set."""
+    return {
+        one: np.array([float(row[column]) for row in rows if row["method"] == one])
+        for one in map(str, METHODS)
+    }
+
+
+def _mean_and_error(values: NDArray[np.float64]) -> tuple[float, float]:
+    """Over the data sets."""
+    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
 
 
 def _cell(value: object) -> str:

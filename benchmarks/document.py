@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import discovery_tables, store_tables
+from benchmarks import choices, discovery_tables, store_tables
 from benchmarks.command import command_parser, run
 from benchmarks.store_tables import STORE
 from benchmarks.tables import markdown_table
@@ -23,7 +23,7 @@ from benchmarks.tables import markdown_table
 PAGES = (
     *(
         Path("docs") / f"{name}.md"
-        for name in ("benchmarks", "comparison", "tables", "cluster", "false_discoveries")
+        for name in ("benchmarks", "comparison", "tables", "cluster", "false_discoveries", "trust")
     ),
     Path("README.md"),
 )
@@ -265,6 +265,8 @@ TABLES: dict[str, Callable[..., str]] = {
     "accuracy": store_tables.accuracy,
     "answers": answers,
     "as_printed": store_tables.as_printed,
+    "choices": lambda: choices.accuracy(_read("choices")),
+    "choices_in_halves": lambda: choices.stability(_read("choices")),
     "cluster": cluster,
     "cluster_speed": cluster_speed,
     "certainty": certainty,
