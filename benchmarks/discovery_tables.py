@@ -44,7 +44,9 @@ def peers(rows: Sequence[Row]) -> str:
     seconds = [f"{float(_at(one)['seconds']):.2g}" if one else "-" for one in timed]
     draws = [_draws(found[name]) for name in PEERS]
     cells += [[f"CPU seconds, {TIMED_ON}", *seconds], ["draws of each design", *draws]]
-    return markdown_table(["power (false discovery rate)", *PEERS], cells)
+    # A mean of few draws must not look like one of many.
+    titles = [name if n == draws[0] else f"{name}, {n} draws" for name, n in zip(PEERS, draws, strict=True)]
+    return markdown_table(["power (false discovery rate)", *titles], cells)
 
 
 def bounds(rows: Sequence[Row]) -> str:
