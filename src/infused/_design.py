@@ -28,11 +28,14 @@ __all__ = [
     "Design",
     "SparseDesign",
     "column_squares",
+    "copies_of",
     "dense",
     "inner_products",
     "selected_columns",
     "without_columns",
 ]
+
+ROUNDING = 1e-12  # of a product, relative to the largest
 
 #: A dense array or a :class:`SparseDesign`, samples x features.
 Design: TypeAlias = Any
@@ -183,6 +186,28 @@ def inner_products(X: Design, first: Ints, second: Ints) -> Floats:
     if isinstance(X, np.ndarray):
         return np.asarray((X[:, first] * X[:, second]).sum(axis=0))
     return np.asarray(X.inner(first, second))
+
+
+def copies_of(X: Design) -> tuple[Ints, Floats] | None:
+    """The first column that is equal to each column, or to its negative, and 1 or -1; None where all differ.
+
+    Copies have the same product with any vector; so few columns are compared by their entries.
+    """
+    n_samples, n_features = X.shape
+    products = np.asarray(X.T @ np.random.default_rng(0).normal(size=n_samples))
+    order = np.argsort(np.abs(products), kind="stable")
+    apart = np.diff(np.abs(products)[order]) > ROUNDING * np.abs(products).max(initial=0.0)
+    first, sign = np.arange(n_features), np.ones(n_features)
+    edges = np.concatenate([[0], np.flatnonzero(apart) + 1, [n_features]])
+    for group in np.flatnonzero(np.diff(edges) > 1):
+        alike = np.sort(order[edges[group] : edges[group + 1]])
+        if products[alike[0]] == 0:  # of columns that are zero
+            continue
+        columns = np.where(products[alike] < 0, -1.0, 1.0) * dense(X[:, alike])
+        _, where, inverse = np.unique(columns, axis=1, return_index=True, return_inverse=True)
+        first[alike] = alike[where][inverse.ravel()]
+        sign[alike] = np.sign(products[alike] * products[first[alike]])
+    return None if (first == np.arange(n_features)).all() else (first, sign)
 
 
 def dense(X: Design) -> Floats:

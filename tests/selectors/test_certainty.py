@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from infused import FusedLasso, InFusedLasso, Lasso, make_selector
 from infused.selectors.certainty import CertainOrder, Standing
@@ -44,6 +45,25 @@ def test_the_features_that_a_model_needs_do_not_hang_on_the_tolerance(make):
     first, *others = (make(tol=tol, n_jobs=1).fit(X, y).support_ for tol in TOLERANCES)
     for other in others:
         np.testing.assert_array_equal(other, first)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_the_first_of_copies_has_their_coefficients(form):
+    """However a solver shares them: and a copy with its sign changed is one too."""
+    X, y = noisy(60, 30, None, 0)
+    X[X < 0.3] = 0.0
+    alone = Lasso(n_jobs=1, tol=1e-8).fit(form(X), y)
+    both = Lasso(n_jobs=1, tol=1e-8).fit(form(np.hstack([X, X[:, ::-1], -2 * X])), y)
+    np.testing.assert_allclose(both.coef_[:, :30], alone.coef_, atol=1e-7)
+    assert not both.coef_[:, 30:].any()
+
+
+def test_fused_features_are_ties():
+    """Of equal coefficients the first comes first, whatever a solver leaves of their difference."""
+    equal = Standing(np.array([1.0, 3.0 - 1e-9, 3.0]), np.ones(3))
+    np.testing.assert_array_equal(equal.order(), [1, 2, 0])
+    certain = CertainOrder(None, 1, known=(1e-9, 1e-9))
+    assert look(certain, [1.0, 3.0 - 1e-9, 3.0], [1.0, 1.0, 1.0])
 
 
 def test_copies_of_a_feature_do_not_keep_a_solver_going():

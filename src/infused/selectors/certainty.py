@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -16,6 +17,9 @@ __all__ = ["CertainOrder", "Standing", "Uncertainty"]
 NEGLIGIBLE = 1e-4  # a row shorter than this share of the longest is zero, as far as a solver can tell
 TINY = 1e-6  # and shorter than this is zero also where those without a score are ordered
 Uncertainty: TypeAlias = tuple[float, float]  # of lengths and of leftovers
+LEVEL = (
+    1e-7  # lengths that differ by less than this share of the longest are equal, as those of fused features
+)
 SAME = 1e-10  # numbers that differ by less than this share of the largest are ties
 
 
@@ -29,7 +33,12 @@ class Standing:
     @property
     def scores(self) -> Floats:
         """Lengths; zero where the solver cannot tell them from zero."""
-        return np.asarray(np.where(self.lengths > NEGLIGIBLE * self.largest, self.lengths, 0.0))
+        return np.asarray(np.where(self.lengths > NEGLIGIBLE * self.largest, self.levels, 0.0))
+
+    @cached_property
+    def levels(self) -> Floats:
+        """Lengths, those that are equal to a solver made so."""
+        return _levelled(self.lengths, LEVEL)
 
     @property
     def tie_breaks(self) -> Floats:
@@ -40,7 +49,7 @@ class Standing:
         """
         highest = self.leftover.max(initial=0.0)
         inside = (self.lengths > self.tiny) & (self.leftover >= 0)
-        return _levelled(np.where(inside, highest * (1 + SAME) + self.lengths, self.leftover))
+        return _levelled(np.where(inside, highest * (1 + SAME) + self.levels, self.leftover), SAME)
 
     @property
     def largest(self) -> float:
@@ -117,18 +126,19 @@ def _apart(now: Standing, before: Ints, after: Ints, by_length: float, by_leftov
     none = (second == 0) | (second + by_length <= now.tiny)
     more = now.leftover[before] - now.leftover[after] > by_leftover
     same = (first <= now.tiny) & (ties[before] == ties[after])
-    return np.asarray(longer | (none & (more | same)))
+    level = np.abs(first - second) + by_length <= LEVEL * now.largest
+    return np.asarray(longer | (level & (second > now.tiny)) | (none & (more | same)))
 
 
 def _largest_change(now: Floats, before: Floats) -> float:
     return float(np.abs(now - before).max(initial=0.0))
 
 
-def _levelled(values: Floats) -> Floats:
-    """The same numbers, those that differ by rounding alone made equal: to the largest of them."""
+def _levelled(values: Floats, share: float) -> Floats:
+    """The same numbers, those that differ by less than a share of the largest made equal."""
     order = np.argsort(-values, kind="stable")
     ordered = values[order]
-    first = np.concatenate([[True], ordered[:-1] - ordered[1:] > SAME * np.abs(values).max(initial=0.0)])
+    first = np.concatenate([[True], ordered[:-1] - ordered[1:] > share * np.abs(values).max(initial=0.0)])
     result = np.empty_like(values)
     result[order] = ordered[np.maximum.accumulate(np.where(first, np.arange(len(values)), 0))]
     return result

@@ -7,7 +7,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from infused._design import Design, selected_columns
+from infused._design import Design, copies_of, selected_columns
 from infused._typing import Array, Floats, Ints
 from infused.exceptions import InputError, Setting
 from infused.penalties.fusion import FusedChain, chain_edges, incidence, no_edges
@@ -224,6 +224,7 @@ class SparseModel:
             result = proximal_gradient(f, chain, max_iter=many, tol=tol, start=start, settled=settled)
         else:
             result = self._algorithm_1(rows, lambda2, tol, start, stop_early, settled)
+        result = replace(result, coef=self._joined(result.coef))
         uncertainty = None if settled is None else settled.uncertainty
         return Fit(result, self.standing(result.coef, result.gradient), uncertainty)
 
@@ -233,12 +234,31 @@ class SparseModel:
         The leftover of one is |X'(Y - XB)|: the gradient less the part of the quadratic term, by the root of
         its size, as in the penalty: the largest is the next to enter. What is empty comes after all others.
         """
+        coef = self._joined(coef)
         rows = RowGroups(1.0) if self.variables is None else GroupNorms(1.0, self.variables)
         leftover = rows.lengths(gradient - self.quadratic.gradient(coef))
         leftover = leftover / rows.thresholds(np.arange(len(leftover)))
         # Fusion and the information of pairs may give what is empty the coefficients of others.
         lengths = np.where(self.empty, 0.0, rows.lengths(coef))
         return Standing(lengths, np.where(self.empty, -1.0, leftover))
+
+    def _joined(self, coef: Floats) -> Floats:
+        """The same solution, with the coefficients of copies of a feature at the first of them.
+
+        Without a quadratic term and fusion all ways to share them are solutions, and a solver ends at any.
+        """
+        fused = self.edges is None or len(self.edges) > 0
+        if fused or self.groups is not None or self.quadratic != NO_QUADRATIC or self.copies is None:
+            return coef
+        first, sign = self.copies
+        joined = np.zeros_like(coef)
+        np.add.at(joined, first, sign[:, None] * coef)
+        return joined
+
+    @cached_property
+    def copies(self) -> tuple[Ints, Floats] | None:
+        """The first feature that is equal to each, or to its negative, and which; None where all differ."""
+        return copies_of(self.X)
 
     def _algorithm_1(
         self,
