@@ -129,27 +129,18 @@ def fused_lasso() -> str:
 
 
 def fits() -> str:
-    header = [
-        "data",
-        "M x N",
-        "k",
-        "total (s)",
-        "distributions",
-        "U",
-        "first solve",
-        "ranking",
-        "certificate",
-    ]
-    header += ["mrmr_selection (s)", "ratio", "peak (MiB)"]
-    parts = ("total_s", "distributions_s", "U_s", "first_solve_s", "ranking_s")
+    header = ["data", "M x N", "k", "CPU s", "graphs", "U", "solve", "ranking", "FusedLasso", "ratio"]
+    parts = ("seconds", "distributions", "information", "solve", "ranking", "fused_lasso")
     rows = []
     for row in _read("fits"):
-        size = f"{row['samples']} x {row['features']}"
-        peer = [_short(row["mrmr_s"]), f"{float(row['mrmr_ratio']):.0f}x" if row["mrmr_ratio"] else "-"]
-        peak = _whole(row["peak_process_mib"]) if row["peak_process_mib"] else "-"
+        name = "synthetic" if " x " in row["dataset"] else row["dataset"]
+        size = f"{int(row['samples']):,} x {int(row['features']):,}"
+        screened = int(row["before_screened"])
+        before = _short(row["before"]) + (f" ({screened:,} screened out)" if screened else "")
         times = [_short(row[part]) for part in parts]
-        rows.append([row["dataset"], size, row["k"], *times, _power(row["certificate"]), *peer, peak])
-    return markdown_table(header, rows)
+        end = [f"{float(row['ratio']):.2f}", before, _power(row["certificate"]), _whole(row["peak_mib"])]
+        rows.append([name, size, row["k"], *times, *end])
+    return markdown_table([*header, "before", "certificate", "peak (MiB)"], rows)
 
 
 def lasso_path() -> str:

@@ -18,13 +18,14 @@ FIRST = "1"
 CHANGED = {
     # 2: one order serves every number of features; features are fused only where their order means something.
     # 3: solvers go on until the order is certain, whatever their tolerance.
-    "infused-lasso": "3",
-    "in-elastic-net": "3",
-    "in-lasso": "3",
-    "lasso": "3",
-    "ulasso": "3",
-    "fused-lasso": "3",
-    "group-lasso": "3",
+    # 4: copies of a feature and fused features are ties; of very many features U is formed where needed.
+    "infused-lasso": "4",
+    "in-elastic-net": "4",
+    "in-lasso": "4",
+    "lasso": "4",
+    "ulasso": "4",
+    "fused-lasso": "4",
+    "group-lasso": "4",
     # 2: bins are counted exactly instead of a neighbours' estimate.
     "mutual-info": "2",
     # 2: clusters from five times as many features as samples; a shorter path.
@@ -43,7 +44,7 @@ def selector_version(id: str) -> str:
 
     >>> from infused.selectors.versions import selector_version
     >>> selector_version("infused-lasso"), selector_version("random")
-    ('3', '1')
+    ('4', '1')
     """
     if id in ABLATIONS:
         return selector_version(id.partition("[")[0])
