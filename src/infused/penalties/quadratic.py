@@ -171,6 +171,11 @@ class Structural:
         product = _product(self.U, B) - self.mean * B.sum(axis=0)
         return np.asarray(2 * (self.ridge * B + self.scale * product))
 
+    @property
+    def partial(self) -> bool:
+        """Whether U of some features is not known yet."""
+        return isinstance(self.U, NearbyInformation) and bool(self.U.beyond.any())
+
     def beyond(self, B: Floats) -> tuple[Array, float]:
         """The features of which 2 S B is not known, and at most how long a row of it is."""
         if not isinstance(self.U, NearbyInformation):

@@ -172,7 +172,7 @@ class SparseModel:
             self._solved, lambda1, lambda2, tol=tol, stop_early=stop_early, certain=certain, cut=cut
         )
         term = structural(self.quadratic)
-        if term is None or not term.beyond(np.zeros((0, 1)))[0].any():
+        if term is None or not term.partial:
             return solve(start=start, known=known)
         if start is None:
             start = self._approach(term, lambda1, lambda2, tol)
