@@ -118,7 +118,7 @@ def _frame(random: np.random.Generator, X: np.ndarray) -> Any:
             return pa.table(columns)
     except Exception:  # what it cannot hold
         pass
-    frame = pd.DataFrame(columns)
+    frame = pd.DataFrame({name: _series(values) for name, values in columns.items()})
     if library == 2:
         names = frame.columns[random.random(5) < 0.5]
         with contextlib.suppress(Exception):
@@ -129,6 +129,13 @@ def _frame(random: np.random.Generator, X: np.ndarray) -> Any:
             int(random.integers(3))
         ]
     return frame
+
+
+def _series(values: list[Any]) -> pd.Series:
+    try:
+        return pd.Series(values)
+    except UnicodeEncodeError:  # its texts are Arrow's, which are UTF-8; its objects are any
+        return pd.Series(values, dtype=object)
 
 
 def _odd_shape(random: np.random.Generator, X: np.ndarray) -> Any:

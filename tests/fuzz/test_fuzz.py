@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from itertools import count
 
+import numpy as np
 import pytest
 
-from tests.fuzz import cases
+from tests.fuzz import arrays, cases
 from tests.fuzz.cases import KINDS, Finding, run_case
 from tests.fuzz.pool import Child, _work
 
@@ -68,3 +69,9 @@ def test_work_is_told_from_waiting():
     while _work(os.getpid()) < before + 0.05:
         pass
     assert _work(None) == 0.0
+
+
+def test_a_frame_holds_what_its_library_takes(monkeypatch):
+    monkeypatch.setattr(arrays, "ODD_COLUMNS", (["\udc80", "b"],))
+    for seed in range(20):
+        assert arrays._frame(np.random.default_rng(seed), np.zeros((3, 5))).shape == (3, 5)
