@@ -289,3 +289,33 @@ def test_gaps_have_the_last_code_and_no_part_in_the_bins(n_bins, weighted):
             assert (found.codes[j][~present] == own.n_codes[0]).all()
     np.testing.assert_array_equal(found.n_codes, sparse.n_codes)
     assert found.n_codes[2] == 1
+
+
+@pytest.mark.parametrize("container", ["default", "pandas", "polars"])
+def test_whole_numbers_of_128_bits_are_numbers(container):
+    size = [(-1) ** j * 10**30 * j for j in range(12)]
+    X = pl.DataFrame({"size": size, "text": ["u", "v", "v"] * 4}, schema_overrides={"size": pl.Int128})
+    selector = (
+        make_selector("anova", n_features_to_select=1)
+        .fit(X, np.arange(12) % 2)
+        .set_output(transform=container)
+    )
+    assert selector.support_[0]
+    out = selector.transform(X)
+    column = out[:, 0] if container == "default" else out["size"].to_list()
+    np.testing.assert_allclose(np.array(column, dtype=float), np.array(size, dtype=float))
+
+
+@pytest.mark.parametrize("cells", [[10**30, -(10**30)], ["\udc80", "b"]])
+def test_a_column_that_polars_cannot_hold_is_named(cells):
+    X = pd.DataFrame({"text": ["u", "v", "v"] * 4, "odd": pd.Series(cells * 6, dtype=object)})
+    selector = make_selector("anova", n_features_to_select=2).fit(X, np.arange(12) % 2)
+    assert selector.transform(X).shape == (12, 2)
+    with pytest.raises(InputError, match="polars cannot hold column 'odd': "):
+        selector.set_output(transform="polars").transform(X)
+
+
+def test_whole_numbers_beyond_the_range_are_told_with_their_column():
+    X = pd.DataFrame({"odd": pd.Series([10**400, 1] * 6, dtype=object)})
+    with pytest.raises(InputError, match="column 'odd' holds whole numbers beyond the range"):
+        make_selector("anova", n_features_to_select=1).fit(X, np.arange(12) % 2)

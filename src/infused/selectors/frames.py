@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from infused._runtime.messages import quoted
+from infused._runtime.messages import quoted, reason
 from infused._typing import Array, Floats
 from infused.coding import Levels
 from infused.exceptions import InputError
@@ -76,12 +76,38 @@ def kept_columns(X: Any, mask: Array, container: str) -> Any:
     else:
         kept = X.select([X.columns[j] for j in places]) if library == "polars" else X.select(places)
     if container == "polars":
-        import polars
-
-        return kept if library == "polars" else polars.DataFrame(kept)
+        return kept if library == "polars" else _in_polars(kept)
+    if library == "polars":
+        kept = _with_known_integers(kept)
     if container == "pandas" or library == "pyarrow":
         kept = kept if library == "pandas" else kept.to_pandas()
     return kept if container == "pandas" else kept.to_numpy()
+
+
+def _in_polars(X: Any) -> Any:
+    """A frame of pandas or Arrow in polars."""
+    import polars
+
+    try:
+        return polars.DataFrame(X)
+    except (ValueError, TypeError, OverflowError) as error:
+        names = X.column_names if hasattr(X, "column_names") else X.columns
+        for j, name in enumerate(names):
+            try:
+                polars.DataFrame(X.iloc[:, [j]] if hasattr(X, "iloc") else X.select([j]))
+            except (ValueError, TypeError, OverflowError) as own:
+                raise InputError(f"polars cannot hold column {quoted(name)}: {reason(own)}") from error
+        raise InputError(f"polars cannot hold these columns: {reason(error)}") from error
+
+
+def _with_known_integers(X: Any) -> Any:
+    """A frame of polars with integers of 128 bits, which nobody else has, as floating-point numbers."""
+    import polars
+
+    large = [
+        name for name, type_ in zip(X.columns, X.dtypes, strict=True) if str(type_) in ("Int128", "UInt128")
+    ]
+    return X.with_columns(polars.col(large).cast(polars.Float64)) if large else X
 
 
 def _library(X: Any) -> str | None:
@@ -176,7 +202,13 @@ def _coded(column: Any, library: str, name: str) -> tuple[Floats, tuple[str, ...
     truth = all(isinstance(cell, bool | np.bool_) for cell in present) and len(present) < len(cells)
     numbers = all(isinstance(cell, Real | Decimal | np.bool_) for cell in present)
     if present and numbers and not truth and own is None:
-        values[where] = [float(cell) for cell in present]
+        try:
+            values[where] = [float(cell) for cell in present]
+        except OverflowError as error:
+            raise InputError(
+                f"column {quoted(name)} holds whole numbers beyond the range of floating-point ones: scale "
+                "it, make texts of it, or leave it out"
+            ) from error
         return values, None
     odd = next((cell for cell in present if not isinstance(cell, str | Real | Decimal | np.bool_)), None)
     if odd is not None:
