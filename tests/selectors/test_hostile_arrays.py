@@ -291,3 +291,10 @@ def test_a_quadratic_term_beyond_the_range_of_numbers_is_refused(make, rng):
     X = 1e10 * rng.normal(size=(20, 6))
     with pytest.raises(InputError, match="too large to solve: lower lambda3"):
         make(lambda3=1e300, standardize=False).fit(X, np.arange(20) % 2)
+
+
+@pytest.mark.parametrize("name", ["lambda1", "lambda2"])
+def test_a_penalty_beyond_the_range_of_numbers_is_refused(name, rng):
+    X = 1e10 * rng.normal(size=(20, 6))
+    with pytest.raises(InputError, match=f"too large to solve: lower {name}"):
+        InFusedLasso(**{name: 1e300}, standardize=False).fit(X, np.arange(20) % 2)

@@ -22,6 +22,7 @@ from infused.selectors.groups import Groups
 from infused.selectors.weights import Weights, centred
 
 __all__ = [
+    "LARGEST_WEIGHT",
     "Coding",
     "TrainingData",
     "basis",
@@ -45,7 +46,7 @@ NOTHING_NEW = 1e-10  # a column of which less than this share is left has nothin
 FEW_DIGITS = 1e-6  # the same, of its square, where a Gram matrix has lost too many digits
 SPARSE = 0.5  # stored entries, at most, of what is kept sparse: with more a dense array is smaller
 COLUMNS_AT_ONCE = 4096  # of a copy that lasts a moment
-LARGEST_WEIGHT = 1e150  # of a quadratic term: its square is a number
+LARGEST_WEIGHT = 1e150  # of a term of the model: its square is a number
 NEGLIGIBLE = 1e-12  # a column whose deviations are below this share of its largest entry is constant
 
 

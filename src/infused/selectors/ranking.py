@@ -8,9 +8,10 @@ import numpy as np
 
 from infused._runtime.progress import Stage
 from infused._typing import Floats, Ints
+from infused.exceptions import InputError, Setting
 from infused.selectors.base import ranks
 from infused.selectors.forward_search import ForwardSearch
-from infused.selectors.inputs import mean_square
+from infused.selectors.inputs import LARGEST_WEIGHT, mean_square
 from infused.selectors.model import Fit, SparseModel
 from infused.solvers.result import SolverResult
 
@@ -46,7 +47,15 @@ class Lambdas:
     def scaled_to(self, model: SparseModel) -> tuple[float, float]:
         """Both as numbers, for one model."""
         scale = model.largest_lambda1() if self.relative else 1.0
-        return self.first * scale, self.second * scale
+        both = self.first * scale, self.second * scale
+        for name, weight in zip(("lambda1", "lambda2"), both, strict=True):
+            if not weight <= LARGEST_WEIGHT:
+                raise InputError(
+                    f"the weight of a penalty would be {weight:.3g} on these data, too large to solve: "
+                    "lower ",
+                    Setting(name),
+                )
+        return both
 
 
 @dataclass(frozen=True)
