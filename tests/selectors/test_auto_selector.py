@@ -89,6 +89,21 @@ def test_methods_in_many_words():
         AutoSelector(["lassso"]).fit(*made())
 
 
+@pytest.mark.parametrize(
+    ("methods", "told"),
+    [
+        (3, "methods=3 is no list of methods"),
+        (make_selector("mrmr"), "is no list of methods"),
+        ([type(make_selector("mrmr"))], "is neither an id nor a selector"),
+        ({"anova": 3}, "gives no grid of 'anova'"),
+        ({3: {}}, "gives no grid of '3'"),
+    ],
+)
+def test_what_names_no_methods_is_told(methods, told):
+    with pytest.raises(InputError, match=told):
+        AutoSelector(methods).fit(*made())
+
+
 def test_groups_of_samples_and_of_columns():
     X, y = made()
     patients = np.arange(90) // 3

@@ -190,6 +190,10 @@ def test_selectors_of_scikit_learn():
         StabilitySelection(SelectKBest(k=5), groups=np.arange(30) // 2).fit(X, y)
     with pytest.warns(UserWarning, match="chosen equally often at the last place"):
         StabilitySelection(VarianceThreshold(), n_features_to_select=4, n_pairs=2, random_state=0).fit(X, y)
+    with pytest.raises(InputError, match=r"selector=Ridge\(\) selects no features"):
+        StabilitySelection(Ridge()).fit(X, y)
+    with pytest.raises(InputError, match="is neither an id nor a selector"):
+        StabilitySelection(Lasso).fit(X, y)
 
 
 def test_groups_and_what_is_kept():

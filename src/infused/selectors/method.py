@@ -71,7 +71,7 @@ class Method:
             return what
         if isinstance(what, str):
             return cls.parse(what)
-        if not hasattr(what, "get_params"):
+        if isinstance(what, type) or not hasattr(what, "get_params"):
             raise InputError(Setting("method", what), " is neither an id nor a selector")
         id = id_of(type(what))
         usual, own = defaults_of(id), what.get_params(deep=False)

@@ -333,8 +333,13 @@ def made(selector: Any) -> Any:
     if isinstance(selector, str):
         method = Method.parse(selector)
         return make_selector(method.id, **method.parameters)
-    if not (hasattr(selector, "fit") and hasattr(selector, "get_params")):
+    if isinstance(selector, type) or not (hasattr(selector, "fit") and hasattr(selector, "get_params")):
         raise InputError(Setting("selector", selector), " is neither an id nor a selector")
+    if not hasattr(selector, "get_support"):
+        raise InputError(
+            Setting("selector", selector),
+            " selects no features, for it has no get_support: give a selector, such as SelectFromModel of it",
+        )
     return clone(selector)
 
 

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 from infused._runtime.cluster import current_cluster
-from infused._runtime.messages import reason
+from infused._runtime.messages import quoted, reason
 from infused._runtime.progress import Stage, reporting
 from infused._runtime.tasks import each
 from infused._typing import Array, Data, Floats, Ints, TargetKind
@@ -227,7 +227,15 @@ def methods_of(methods: Any) -> list[Method]:
     ['anova', 'lasso:lambda1=0.05', 'lasso:lambda1=0.2']
     """
     found: Iterable[Method]
+    if not isinstance(methods, Iterable):
+        raise InputError(Setting("methods", methods), " is no list of methods, nor a mapping of ids to grids")
     if isinstance(methods, Mapping):
+        odd = [id for id, grid in methods.items() if not (isinstance(id, str) and isinstance(grid, Mapping))]
+        if odd:
+            raise InputError(
+                Setting("methods"),
+                f" gives no grid of {quoted(odd[0])}: map an id to lists of its parameters",
+            )
         found = [
             Method(id, parameters)
             for id, grid in methods.items()
