@@ -5,6 +5,7 @@ Processes take a second or two to start, so each run here shows several things.
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import random
 import signal
@@ -306,3 +307,11 @@ def test_when_one_fold_is_left_two_workers_share_it(tmp_path):
     waiting = Waiting(cells, Store(tmp_path), Clock(Store(tmp_path).frame(), cells, 2), again=False)
     first = waiting.take(None)
     assert [first, waiting.take(None), waiting.take(first), waiting.take(first)] == [*cells, None]
+
+
+@pytest.mark.parametrize("limit", ["timeout", "memory"])
+def test_a_limit_in_a_process_that_may_start_none_is_refused(data_file, tmp_path, monkeypatch, limit):
+    monkeypatch.setitem(multiprocessing.current_process()._config, "daemon", True)
+    experiment = Experiment((Problem(load_data(data_file), (2, 4)),), (Method("random"),), folds=2)
+    with pytest.raises(InputError, match=f"{limit}=.* needs a process that can be stopped"):
+        run_experiment(experiment, Store(tmp_path), **{limit: 10**9})

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from multiprocessing import current_process
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -197,10 +198,15 @@ def run_experiment(
 
 
 def _check_limits(cluster: Cluster | None, limits: Limits) -> None:
-    """Refuse what a cluster cannot do: its workers are not ours to stop."""
+    """Refuse what cannot be held: workers of a cluster are not ours to stop, and some may start none."""
     for name, limit in (("timeout", limits.seconds), ("memory", limits.memory)):
         if cluster is not None and limit is not None:
             raise InputError(Setting(name, limit), " has no meaning on a cluster: its workers have their own")
+        if limit is not None and current_process().daemon:
+            raise InputError(
+                Setting(name, limit),
+                " needs a process that can be stopped, and a daemonic one may start none",
+            )
 
 
 class Clock:
