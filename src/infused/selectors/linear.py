@@ -31,6 +31,7 @@ from infused.solvers.result import RegularizationPath
 
 __all__ = ["Composition", "LinearSelector"]
 
+MOST_ITERATIONS = 2**31 - 1  # more than a solver could make: it would only never end
 FEW_ENTRIES = 10**6  # of X: a pass over fewer takes less than waking a thread
 
 
@@ -65,7 +66,7 @@ class LinearSelector(BaseSelector):
         "scoring": SCORING,
         "standardize": ["boolean"],
         "ranking": [StrOptions({"recursive", "coefficient", "path"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, MOST_ITERATIONS, closed="both")],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "n_jobs": [Integral, None],
         "memory_budget": [Real, str, None],
