@@ -130,6 +130,8 @@ def run(random: np.random.Generator, folder: Path, content: list[tuple[str, byte
     except (InputError, ValueError) as error:
         if not str(error):
             raise UnsoundError(f"an empty message: {described}") from error
+        if isinstance(error, UnicodeError):  # a ValueError that says nothing of where
+            raise UnsoundError(f"{type(error).__name__}: {error}: {described}\n{_where(error)}") from error
         return
     except MemoryError:
         raise

@@ -75,3 +75,10 @@ def test_a_frame_holds_what_its_library_takes(monkeypatch):
     monkeypatch.setattr(arrays, "ODD_COLUMNS", (["\udc80", "b"],))
     for seed in range(20):
         assert arrays._frame(np.random.default_rng(seed), np.zeros((3, 5))).shape == (3, 5)
+
+
+def test_an_error_of_encoding_is_no_word_on_the_input(tmp_path, monkeypatch):
+    monkeypatch.setattr("tests.fuzz.estimators.available_selectors", lambda: ["lasso"])
+    monkeypatch.setattr("tests.fuzz.estimators.make_selector", lambda *_, **__: "\udc80".encode())
+    found = [run_case(5, "estimator", number, tmp_path) for number in range(4)]
+    assert any(one is not None and "UnicodeEncodeError" in one.reason for one in found)
