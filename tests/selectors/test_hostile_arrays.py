@@ -303,3 +303,9 @@ def test_a_penalty_beyond_the_range_of_numbers_is_refused(name, rng):
 def test_iterations_without_end_are_refused(rng):
     with pytest.raises(ValueError, match="'max_iter' parameter of InLasso must be an int in the range"):
         InLasso(max_iter=2**70).fit(rng.normal(size=(20, 6)), np.arange(20) % 2)
+
+
+def test_a_ridge_beyond_the_range_of_numbers_is_refused(rng):
+    X = 1e10 * rng.normal(size=(20, 6))
+    with pytest.raises(InputError, match="too large to solve: lower ridge"):
+        infused.GreedyForward(ridge=1e300, standardize=False).fit(X, np.arange(20) % 2)

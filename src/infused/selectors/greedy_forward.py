@@ -12,11 +12,13 @@ from infused._runtime.memory import memory_budget
 from infused._runtime.sklearn_compat import Interval, StrOptions, fit_context
 from infused._runtime.threads import blas_threads
 from infused._typing import Floats, Ints
+from infused.exceptions import InputError, Setting
 from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, number_or_half, ranks
 from infused.selectors.docs import FORWARD, documented
 from infused.selectors.forward_search import ForwardSearch
 from infused.selectors.groups import GROUPS, KEEP, Groups
 from infused.selectors.inputs import (
+    LARGEST_WEIGHT,
     basis,
     design_matrix,
     left_over,
@@ -174,11 +176,11 @@ class GreedyForward(BaseSelector):
         total = float((Y * Y).sum()) or 1.0
         with blas_threads(self.n_jobs):
             blocks = None if variables.single else variables.codes
-            weight, first = self.ridge * mean_square(F), np.array([])
+            weight, first = self._weight(F), np.array([])
             constant = variables.all_of(np.asarray(~F.any(axis=0)))
             if len(kept):
                 F, Y, first = _adjusted(F, Y, [variables.columns(group) for group in kept])
-                weight = self.ridge * mean_square(F[:, ~np.isin(variables.codes, kept)])
+                weight = self._weight(F[:, ~np.isin(variables.codes, kept)])
             n_samples = None if weights is None else weights.total
             search = ForwardSearch(F, Y, weight, k - len(kept), blocks, n_samples)
             search.free[kept] = False
@@ -187,6 +189,15 @@ class GreedyForward(BaseSelector):
         self.gains_ = np.concatenate([first, gains]) / total
         self._store(seen.variables, np.concatenate([kept, order]), search, total)
         return self
+
+    def _weight(self, F: Design) -> float:
+        weight = self.ridge * mean_square(F)
+        if not weight <= LARGEST_WEIGHT:
+            raise InputError(
+                f"the weight of the ridge would be {weight:.3g} on these data, too large to solve: lower ",
+                Setting("ridge"),
+            )
+        return weight
 
     def _store(self, variables: Groups, order: Ints, search: ForwardSearch, total: float) -> None:
         scores = search.gains() / total
