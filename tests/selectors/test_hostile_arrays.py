@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import cache
 
 import numpy as np
@@ -309,3 +310,13 @@ def test_a_ridge_beyond_the_range_of_numbers_is_refused(rng):
     X = 1e10 * rng.normal(size=(20, 6))
     with pytest.raises(InputError, match="too large to solve: lower ridge"):
         infused.GreedyForward(ridge=1e300, standardize=False).fit(X, np.arange(20) % 2)
+
+
+def test_iterates_that_leave_the_range_are_one_line():
+    X = np.random.default_rng(7).normal(size=(40, 5))[:2]
+    selector = InFusedLasso(lambda2=0.0, lambda_scale="absolute", formulation="paper", unbounded="iterate")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", UserWarning)  # that there is no minimum
+        with pytest.raises(InputError, match="left the range of numbers: lower max_iter"):
+            selector.fit(X, [0, 1])

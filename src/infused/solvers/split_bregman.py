@@ -69,10 +69,11 @@ def split_bregman(
     objective, primal, dual = [], [], []
     certificate, stopping, failure = np.inf, Stopping(tol, settled), None
     for k in range(1, max_iter + 1):
-        r, s = iteration.step()
+        with np.errstate(over="ignore", invalid="ignore"):  # what leaves the range is told below
+            r, s = iteration.step()
+            objective.append(iteration.objective())
         primal.append(r)
         dual.append(s)
-        objective.append(iteration.objective())
         if not np.isfinite(objective[-1]):
             failure = "the iterates left the range of floating point: the objective has no minimum"
             break
