@@ -203,11 +203,21 @@ def copies_of(X: Design) -> tuple[Ints, Floats] | None:
         alike = np.sort(order[edges[group] : edges[group + 1]])
         if products[alike[0]] == 0:  # of columns that are zero
             continue
-        columns = np.where(products[alike] < 0, -1.0, 1.0) * dense(X[:, alike])
-        _, where, inverse = np.unique(columns, axis=1, return_index=True, return_inverse=True)
-        first[alike] = alike[where][inverse.ravel()]
-        sign[alike] = np.sign(products[alike] * products[first[alike]])
+        seen: dict[tuple[bytes, ...], int] = {}
+        for j in alike:
+            sign[j] = -1.0 if products[j] < 0 else 1.0
+            first[j] = seen.setdefault(_content(X, j, sign[j]), j)
+        sign[alike] *= sign[first[alike]]
     return None if (first == np.arange(n_features)).all() else (first, sign)
+
+
+def _content(X: Design, j: int, sign: float) -> tuple[bytes, ...]:
+    """What tells a column, or its negative, from others."""
+    if isinstance(X, np.ndarray):
+        return ((sign * X[:, j] + 0.0).tobytes(),)  # so that there is one zero
+    stored = slice(X.A.indptr[j], X.A.indptr[j + 1])
+    values = (sign * X.A.data[stored] + 0.0, sign * X.R[:, j] + 0.0)
+    return X.A.indices[stored].tobytes(), *(part.tobytes() for part in values)
 
 
 def dense(X: Design) -> Floats:
