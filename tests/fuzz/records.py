@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,6 @@ def _replace(random: np.random.Generator, tree: Any) -> None:
         key = keys[int(random.integers(len(keys)))]
         inner = tree[key]
         if not isinstance(inner, dict | list) or not inner or random.random() < 0.3:
-            tree[key] = VALUES[int(random.integers(len(VALUES)))]
+            tree[key] = deepcopy(VALUES[int(random.integers(len(VALUES)))])  # the next may change it
             return
         tree = inner
