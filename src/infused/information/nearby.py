@@ -47,12 +47,10 @@ class Sampled:
     def of(cls, operator: InformationOperator, n_features: int) -> Sampled:
         """From U of a sample, for so many features."""
         size = operator.shape[0]
-        # Of a whole, as many eigenvalues are as large as of its parts, and each as many times larger.
+        # The largest eigenvalues grow with the number of features.
         ends = operator.ends[0] / size * n_features, operator.ends[1] / size * n_features
-        mean, halves = (
-            _mean(operator, n_features),
-            [operator.restricted(np.arange(i, size, 2)) for i in (0, 1)],
-        )
+        mean = _mean(operator, n_features)
+        halves = [operator.restricted(np.arange(start, size, 2)) for start in (0, 1)]
         means = [_mean(half, n_features) for half in halves]
         tops = [half.ends[1] / half.shape[0] * n_features for half in halves]
         some = np.arange(0, size, max(1, size // N_COLUMNS))
