@@ -14,7 +14,7 @@ import infused
 from infused import InElasticNet, InFusedLasso, InLasso, available_selectors
 from infused._runtime.sparse import damage, sound
 from infused.exceptions import InputError, TargetWarning
-from infused.selectors import linear
+from infused.selectors import judges, linear
 from infused.selectors.method import defaults_of
 from infused.selectors.registry import selector_info
 from tests.selectors.family import make_selector
@@ -320,3 +320,13 @@ def test_iterates_that_leave_the_range_are_one_line():
         warnings.simplefilter("ignore", UserWarning)  # that there is no minimum
         with pytest.raises(InputError, match="left the range of numbers: lower max_iter"):
             selector.fit(X, [0, 1])
+
+
+def test_what_is_unseen_does_not_squeeze_the_training_part_into_nothing():
+    train = np.random.default_rng(0).normal(size=(20, 2))
+    test = np.array([[1e300, 0.5], [0.5, -np.finfo(float).max]])
+    fitted, unseen = judges.scaled(train, test)
+    np.testing.assert_allclose(fitted.std(axis=0), 1.0)
+    assert np.isfinite(unseen**2).all()
+    assert unseen[0, 0] > 1e50 and unseen[1, 1] < -1e50
+    np.testing.assert_allclose(unseen[1, 0], (0.5 - train[:, 0].mean()) / train[:, 0].std())

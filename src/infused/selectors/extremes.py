@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from infused._typing import Floats
+from infused._typing import Floats, Ints
 from infused.exceptions import InputError, Setting
 
 __all__ = ["LARGEST", "refuse_extreme", "tame", "tame_together"]
@@ -23,12 +23,9 @@ def tame(A: Any, extreme: float | None = None) -> Any:
     """
     if A.dtype.kind != "f":
         return A
-    largest = _largest(A)
-    extreme = extreme or LARGEST.get(A.dtype.itemsize, LARGEST[8])
-    wild = (largest > extreme) | ((largest < 1 / extreme) & (largest > 0))
-    if not wild.any():
+    exponents = _exponents(A, extreme or LARGEST.get(A.dtype.itemsize, LARGEST[8]))
+    if not exponents.any():
         return A
-    exponents = np.where(wild, -np.frexp(largest)[1], 0)
     if sp.issparse(A):
         A = A.copy()
         owners = A.indices if A.format == "csr" else np.repeat(np.arange(A.shape[1]), np.diff(A.indptr))
@@ -38,11 +35,23 @@ def tame(A: Any, extreme: float | None = None) -> Any:
 
 
 def tame_together(train: Floats, test: Floats) -> tuple[Floats, Floats]:
-    """Two parts of the same columns, divided by the same powers of two where either is extreme."""
-    if all(tame(part) is part for part in (train, test)):
-        return train, test
-    both = tame(np.concatenate([train, test]))
-    return both[: len(train)], both[len(train) :]
+    """Both divided by the powers of two that the training part asks for.
+
+    What is unseen must not squeeze what is learned from into nothing: a value of the test part that leaves
+    the range then is set to its end.
+    """
+    exponents, end = _exponents(train, LARGEST[8]), LARGEST[8]
+    if exponents.any():
+        with np.errstate(over="ignore"):
+            train, test = np.ldexp(train, exponents), np.ldexp(test, exponents)
+    return train, test if tame(test) is test else np.clip(test, -end, end)
+
+
+def _exponents(A: Any, extreme: float) -> Ints:
+    """By column, the power of two that brings its largest number to about one; zero where none is extreme."""
+    largest = _largest(A)
+    wild = (largest > extreme) | ((largest < 1 / extreme) & (largest > 0))
+    return np.where(wild, -np.frexp(largest)[1], 0)
 
 
 def _largest(A: Any) -> Floats:
