@@ -7,13 +7,14 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from infused._design import Design, copies_of, selected_columns
+from infused._design import Design, selected_columns
 from infused._typing import Array, Floats, Ints
 from infused.exceptions import InputError, Setting
 from infused.penalties.fusion import FusedChain, chain_edges, incidence, no_edges
 from infused.penalties.quadratic import Quadratic, Ridge, Structural, ridge_instead, structural
 from infused.penalties.rows import GroupNorms, RowGroups
 from infused.selectors.certainty import CertainOrder, Standing, Uncertainty
+from infused.selectors.copies import Copies
 from infused.solvers.coordinate_descent import coordinate_descent
 from infused.solvers.least_squares import LeastSquares, hessian_is_worth_forming, most_worth_forming
 from infused.solvers.proximal import proximal_gradient
@@ -216,7 +217,8 @@ class SparseModel:
         f, many = self.smooth, EPOCHS_PER_ITERATION * self.max_iter
         rows = RowGroups(lambda1) if self.groups is None else GroupNorms(lambda1, self.groups)
         solver = self._choose(lambda2) if stop_early else "split-bregman"
-        settled = CertainOrder(self.standing, cut, known) if certain and self.n_variables > 1 else None
+        standing = partial(self.standing, lambda1, lambda2)
+        settled = CertainOrder(standing, cut, known) if certain and self.n_variables > 1 else None
         if solver == "coordinate-descent":
             result = coordinate_descent(f, rows, max_iter=many, tol=tol, start=start, settled=settled)
         elif solver == "proximal":
@@ -224,17 +226,17 @@ class SparseModel:
             result = proximal_gradient(f, chain, max_iter=many, tol=tol, start=start, settled=settled)
         else:
             result = self._algorithm_1(rows, lambda2, tol, start, stop_early, settled)
-        result = replace(result, coef=self._joined(result.coef))
+        result = replace(result, coef=self._settled_copies(result.coef, lambda1, lambda2))
         uncertainty = None if settled is None else settled.uncertainty
-        return Fit(result, self.standing(result.coef, result.gradient), uncertainty)
+        return Fit(result, standing(result.coef, result.gradient), uncertainty)
 
-    def standing(self, coef: Floats, gradient: Floats) -> Standing:
+    def standing(self, lambda1: float, lambda2: float, coef: Floats, gradient: Floats) -> Standing:
         """Where a solution puts the variables.
 
         The leftover of one is |X'(Y - XB)|: the gradient less the part of the quadratic term, by the root of
         its size, as in the penalty: the largest is the next to enter. What is empty comes after all others.
         """
-        coef = self._joined(coef)
+        coef = self._settled_copies(coef, lambda1, lambda2)
         rows = RowGroups(1.0) if self.variables is None else GroupNorms(1.0, self.variables)
         leftover = rows.lengths(gradient - self.quadratic.gradient(coef))
         leftover = leftover / rows.thresholds(np.arange(len(leftover)))
@@ -242,23 +244,23 @@ class SparseModel:
         lengths = np.where(self.empty, 0.0, rows.lengths(coef))
         return Standing(lengths, np.where(self.empty, -1.0, leftover))
 
-    def _joined(self, coef: Floats) -> Floats:
-        """The same solution, with the coefficients of copies of a feature at the first of them.
+    def _settled_copies(self, coef: Floats, lambda1: float, lambda2: float) -> Floats:
+        """The same solution, with the coefficients of copies of a feature at the first as far as can be.
 
-        Without a quadratic term and fusion all ways to share them are solutions, and a solver ends at any.
+        A quadratic term settles by itself how they are shared. Groups and several fused targets are left as
+        they are.
         """
-        fused = self.edges is None or len(self.edges) > 0
-        if fused or self.groups is not None or self.quadratic != NO_QUADRATIC or self.copies is None:
+        if self.groups is not None or self.quadratic != NO_QUADRATIC or self.copies is None:
             return coef
-        first, sign = self.copies
-        joined = np.zeros_like(coef)
-        np.add.at(joined, first, sign[:, None] * coef)
-        return joined
+        edges = self._edges(lambda2)
+        if not len(edges):
+            return self.copies.joined(coef)
+        return self.copies.arranged(coef, edges, lambda1, lambda2) if coef.shape[1] == 1 else coef
 
     @cached_property
-    def copies(self) -> tuple[Ints, Floats] | None:
-        """The first feature that is equal to each, or to its negative, and which; None where all differ."""
-        return copies_of(self.X)
+    def copies(self) -> Copies | None:
+        """Features that are equal; None where all differ."""
+        return Copies.of(self.X)
 
     def _algorithm_1(
         self,

@@ -24,7 +24,8 @@ CHANGED = {
     "in-lasso": "4",
     "lasso": "4",
     "ulasso": "4",
-    "fused-lasso": "4",
+    # 5: copies of a feature share coefficients in one way also where features are fused.
+    "fused-lasso": "5",
     "group-lasso": "4",
     # 2: bins are counted exactly instead of a neighbours' estimate.
     "mutual-info": "2",
