@@ -12,7 +12,7 @@ from sklearn.model_selection import GroupKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
-from infused import AutoSelector, make_selector
+from infused import AutoSelector, StabilitySelection, make_selector
 from infused.exceptions import InputError
 from infused.selectors.scores import AnovaSelector
 from infused.selectors.trials import methods_of
@@ -93,6 +93,9 @@ def test_methods_in_many_words():
     ("methods", "told"),
     [
         (3, "methods=3 is no list of methods"),
+        (["anova", "auto"], "methods= has auto, but auto cannot choose among choices"),
+        (["stability:selector=auto"], "auto cannot choose among choices"),
+        ([StabilitySelection(AutoSelector(["anova"]))], "auto cannot choose among choices"),
         (make_selector("mrmr"), "is no list of methods"),
         ([type(make_selector("mrmr"))], "is neither an id nor a selector"),
         ({"anova": 3}, "gives no grid of 'anova'"),

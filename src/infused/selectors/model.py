@@ -217,7 +217,10 @@ class SparseModel:
         f, many = self.smooth, EPOCHS_PER_ITERATION * self.max_iter
         rows = RowGroups(lambda1) if self.groups is None else GroupNorms(lambda1, self.groups)
         solver = self._choose(lambda2) if stop_early else "split-bregman"
-        standing = partial(self.standing, lambda1, lambda2)
+
+        def standing(coef: Floats, gradient: Floats) -> Standing:
+            return self.standing(self._settled_copies(coef, lambda1, lambda2), gradient)
+
         settled = CertainOrder(standing, cut, known) if certain and self.n_variables > 1 else None
         if solver == "coordinate-descent":
             result = coordinate_descent(f, rows, max_iter=many, tol=tol, start=start, settled=settled)
@@ -228,15 +231,14 @@ class SparseModel:
             result = self._algorithm_1(rows, lambda2, tol, start, stop_early, settled)
         result = replace(result, coef=self._settled_copies(result.coef, lambda1, lambda2))
         uncertainty = None if settled is None else settled.uncertainty
-        return Fit(result, standing(result.coef, result.gradient), uncertainty)
+        return Fit(result, self.standing(result.coef, result.gradient), uncertainty)
 
-    def standing(self, lambda1: float, lambda2: float, coef: Floats, gradient: Floats) -> Standing:
+    def standing(self, coef: Floats, gradient: Floats) -> Standing:
         """Where a solution puts the variables.
 
         The leftover of one is |X'(Y - XB)|: the gradient less the part of the quadratic term, by the root of
         its size, as in the penalty: the largest is the next to enter. What is empty comes after all others.
         """
-        coef = self._settled_copies(coef, lambda1, lambda2)
         rows = RowGroups(1.0) if self.variables is None else GroupNorms(1.0, self.variables)
         leftover = rows.lengths(gradient - self.quadratic.gradient(coef))
         leftover = leftover / rows.thresholds(np.arange(len(leftover)))

@@ -248,6 +248,8 @@ def methods_of(methods: Any) -> list[Method]:
         raise InputError(Setting("methods"), " names no method")
     for one in unique:
         one.check()
+        if "auto" in (one.id, str(one.parameters.get("selector")).partition(":")[0]):
+            raise InputError(Setting("methods"), f" has {one}, but auto cannot choose among choices")
     return unique
 
 
