@@ -202,6 +202,13 @@ def certainty() -> str:
     return markdown_table(header, rows)
 
 
+def cold() -> str:
+    header = ["first fit", "cold s", "warm s", "cold / imports", "warm / imports"]
+    times = [[row["method"], *(_short(row[n]) for n in ("cold_s", "warm_s"))] for row in _read("cold")]
+    ratios = [[f"{float(row[n]):.2f}x" for n in ("cold_ratio", "warm_ratio")] for row in _read("cold")]
+    return markdown_table(header, [[*a, *b] for a, b in zip(times, ratios, strict=True)])
+
+
 def wide() -> str:
     rows = []
     for row in _read("wide"):
@@ -261,6 +268,7 @@ TABLES: dict[str, Callable[..., str]] = {
     "cluster": cluster,
     "cluster_speed": cluster_speed,
     "certainty": certainty,
+    "cold": cold,
     "columns": columns,
     "discovery_bounds": lambda: discovery_tables.bounds(_read("false_discoveries")),
     "discovery_peers": lambda: discovery_tables.peers(_read("false_discoveries")),

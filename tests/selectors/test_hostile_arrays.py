@@ -276,8 +276,9 @@ def test_many_classes_with_samples_enough_are_told(id):
     y = np.repeat(18 + np.arange(25), 10)  # ages, perhaps
     X = rng.normal(size=(250, 3)) + y[:, None] * [1.0, 0.0, 0.1]
     selector = made(id, n_features_to_select=1)
-    with pytest.warns(TargetWarning, match="25 different whole numbers .*taken as classes"):
+    with pytest.warns(TargetWarning, match="25 different whole numbers .*taken as classes") as told:
         selector.fit(X, y)
+    assert sum(one.category is TargetWarning for one in told) == 1
 
 
 @pytest.mark.parametrize("first", [0, 1])

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.linear_model import Lasso, MultiTaskLasso
 from threadpoolctl import threadpool_limits
 
-from infused._kernels.coordinate_descent import descend
+from infused import _kernels
 from infused.penalties import (
     Decorrelation,
     FusedChain,
@@ -29,6 +29,7 @@ from infused.solvers import (
     coordinate_descent,
     largest_lambda3,
     proximal_gradient,
+    small_quadratic,
     split_bregman,
     split_bregman_on_working_set,
 )
@@ -277,17 +278,38 @@ def test_coordinate_descent_says_when_it_ran_out():
     assert result.n_iter == 3
 
 
-def test_the_kernel_of_coordinate_descent_reaches_a_fixed_point():
+@pytest.mark.parametrize("n_plain", [0, 10**9])
+def test_the_kernel_of_coordinate_descent_reaches_a_fixed_point(n_plain, monkeypatch):
     """At the minimum a proximal gradient step with any group's curvature leads nowhere."""
+    monkeypatch.setattr(small_quadratic, "FEW_UPDATES", n_plain)
     X, Y, lambda1 = make_problem("tall", 2)
     penalty = GroupNorms(lambda1, np.arange(24) // 5)
     _, starts = penalty.members(np.arange(5))
     H, C, B = X.T @ X, np.ascontiguousarray((X.T @ Y).T), np.zeros((2, 24))
     curvature = np.array([np.linalg.eigvalsh(H[a:b, a:b])[-1] for a, b in pairwise(starts)])
-    descend(H, C, B, starts, curvature, penalty.thresholds(np.arange(5)), 1e-12, 10_000)
+    small_quadratic.descend(H, C, B, starts, curvature, penalty.thresholds(np.arange(5)), 1e-12, 10_000)
     step = 1 / np.linalg.eigvalsh(H)[-1]
     moved = penalty.prox(B.T - step * (H @ B.T - C.T), step)
     np.testing.assert_allclose(moved, B.T, atol=1e-10)
+
+
+@pytest.mark.parametrize("n_targets", [1, 3])
+@pytest.mark.parametrize("size", [1, 5])
+def test_plain_updates_have_the_bits_of_the_kernel(n_targets, size, rng):
+    """What is counted of a process must not be seen in its results."""
+    X = rng.normal(size=(40, 20))
+    H, starts = X.T @ X, np.arange(0, 21, size)
+    H[3], H[:, 3] = 0.0, 0.0
+    curvature = np.array([np.linalg.eigvalsh(H[a:b, a:b])[-1] for a, b in pairwise(starts)])
+    thresholds, B = rng.uniform(1, 20, size=20 // size), rng.normal(size=(n_targets, 20))
+    G = B @ H - rng.normal(size=(n_targets, 20))
+    for tol, rows in ((0.0, 6), (1.0, 50)):
+        ends = []
+        for epochs in (_kernels.epochs, small_quadratic.plain_epochs):
+            mine = [B.copy(), G.copy(), *np.zeros((2, rows, B.size))]
+            ends.append([epochs(H, starts, curvature, thresholds, tol, *mine), *mine[:2]])
+        for compiled, plain in zip(*ends, strict=True):
+            np.testing.assert_array_equal(plain, compiled)
 
 
 @pytest.mark.parametrize("dense", [True, False])

@@ -1,6 +1,6 @@
 from .binning import find_cuts as find_cuts
 from .class_means import class_sums as class_sums
-from .coordinate_descent import descend as descend
+from .coordinate_descent import epochs as epochs
 from .entries import entry_sums as entry_sums
 from .factors import DEGREE as DEGREE
 from .factors import SHIFT as SHIFT

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 from numba import float64, int64
-from scipy.linalg.lapack import dposv
 
 from infused._kernels.compiled import compiled, filled, given
 from infused._typing import Floats, Ints
-
-MEMORY = 5  # epochs between extrapolations, and iterates that one combines
-RIDGE = 1e-12  # of the trace, when the differences of iterates are nearly dependent
-ONES = np.ones(MEMORY)
 
 
 @compiled(
@@ -88,61 +82,3 @@ def epochs(
                 past_B[k, t * n + i] = B[t, i]
                 past_G[k, t * n + i] = G[t, i]
     return past_B.shape[0]  # type: ignore[no-any-return]
-
-
-def descend(
-    H: Floats,
-    C: Floats,
-    B: Floats,
-    starts: Ints,
-    curvature: Floats,
-    thresholds: Floats,
-    tol: float,
-    max_epochs: int,
-) -> int:
-    """Minimise over B in place, until no block wants to move by more than tol; returns the epochs taken.
-
-    Every few epochs the last iterates are combined as Anderson (1965) does, and the combination is kept if it
-    lowers the objective. G is affine in B, so the gradient of a combination is the combination of gradients:
-    extrapolating costs no product with H (Bertrand and Massias 2021 use the same idea on residuals).
-    """
-    G = B @ H - C
-    past_B, past_G = np.empty((2, MEMORY + 1, B.size))
-    taken = 0
-    while taken < max_epochs:
-        room = min(MEMORY + 1, max_epochs - taken)
-        k = epochs(H, starts, curvature, thresholds, tol, B, G, past_B[:room], past_G[:room])
-        if k < room:
-            return int(taken + k + 1)
-        taken += room
-        if room > MEMORY:
-            _extrapolate(past_B, past_G, C, B, G, starts, thresholds)
-    return max_epochs
-
-
-def _extrapolate(
-    past_B: Floats, past_G: Floats, C: Floats, B: Floats, G: Floats, starts: Ints, thresholds: Floats
-) -> None:
-    """Put the best combination of the past iterates in the place of B and G, if it is better."""
-    steps = past_B[1:] - past_B[:-1]
-    A = steps @ steps.T
-    trace = A.trace()
-    if not trace > 0.0:
-        return
-    A.flat[:: MEMORY + 1] += RIDGE * trace
-    weights, failed = dposv(A, ONES)[1:]
-    total = weights.sum()
-    if failed or not abs(total) > 0.0:
-        return
-    weights /= total
-    ahead_B, ahead_G = (weights @ past_B[1:]).reshape(B.shape), (weights @ past_G[1:]).reshape(B.shape)
-    if _objective(ahead_B, ahead_G, C, starts, thresholds) < _objective(B, G, C, starts, thresholds):
-        B[:], G[:] = ahead_B, ahead_G
-
-
-def _objective(B: Floats, G: Floats, C: Floats, starts: Ints, thresholds: Floats) -> float:
-    """1/2 tr B(G - C)' + sum_g threshold_g |B_g|."""
-    squares = np.einsum("ti,ti->i", B, B)
-    if len(starts) <= len(squares):
-        squares = np.add.reduceat(squares, starts[:-1])
-    return float(0.5 * np.vdot(B, G - C) + thresholds @ np.sqrt(squares))

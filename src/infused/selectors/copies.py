@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from infused._design import Design, copies_of
 from infused._typing import Array, Floats, Ints
@@ -65,6 +64,8 @@ class Copies:
 
         Those that are connected, as copies or by edges, and all zero among zeros, are zero in all solutions.
         """
+        from scipy.sparse.csgraph import connected_components
+
         n_features, each = len(b), np.arange(len(b))
         copied = np.bincount(self.first, minlength=n_features)[self.first] > 1
         between = edges[copied[edges].all(axis=1)]

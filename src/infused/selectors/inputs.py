@@ -70,14 +70,13 @@ class TrainingData:
         cls,
         X: Data,
         y: Array,
-        target: str,
+        coding: Coding,
         standardize: bool,
         budget: int,
         variables: Groups,
         weights: Weights | None = None,
     ) -> TrainingData:
-        """From checked X and y; ``target`` says what y is to the model, or leaves it to y."""
-        coding = resolve_coding(y, target)
+        """From checked X and y."""
         y = tame(y) if standardize and coding == "real" else y
         F = design_matrix(X, standardize, budget, weights)
         return cls(X, y, coding, F, target_matrix(y, coding, standardize, weights), variables, weights)

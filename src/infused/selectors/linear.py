@@ -21,7 +21,7 @@ from infused.exceptions import InputError, Setting
 from infused.selectors.base import NUMBER_OF_FEATURES, WEIGHT, BaseSelector, how_many
 from infused.selectors.groups import GROUPS, KEEP
 from infused.selectors.information_term import InformationTerm, screened
-from infused.selectors.inputs import TrainingData, resolve_coding
+from infused.selectors.inputs import Coding, TrainingData, resolve_coding
 from infused.selectors.kept import Adjusted
 from infused.selectors.model import SparseModel
 from infused.selectors.ranking import Lambdas, Ranked, behind, fit_path, path_grid, rank, rank_by_coefficient
@@ -110,23 +110,23 @@ class LinearSelector(BaseSelector):
             return self
         seen = look(self, X, y, several=True)
         kept = seen.variables.places(self.keep)
-        real = resolve_coding(seen.y, self.target) == "real"
+        coding = self._coding(seen.y)
         number = chosen_number(
             self,
             *seen.judged(self.n_features_to_select),
             kept,
-            real=real,
+            real=coding == "real",
             samples=groups,
             sample_weight=sample_weight,
         )
         k = how_many(number, seen.variables, len(kept))
         seen = seen.weighed(sample_weight)
         with blas_threads(_threads(self.n_jobs, seen.coded.X)):
-            data = self._training_data(seen)
+            data = self._training_data(seen, coding)
             composed = self._compose(data)
             adjusted = Adjusted.make(replace(composed.model, n_samples=data.n_samples), kept, data.F)
             ranked, found = _rank(composed, adjusted, self.ranking, k, self.memory_budget)
-        if data.coding == "onehot":
+        if coding == "onehot":
             self.classes_ = np.unique(seen.y)
         chosen = _chosen(composed, adjusted, ranked, k)
         self._store_ranking(seen.variables, ranked.scores, ranked.ranking, chosen)
@@ -174,7 +174,7 @@ class LinearSelector(BaseSelector):
         copy = clone(self)  # so that this leaves no trace of a fit
         seen = look(copy, X, y, several=True).weighed(sample_weight)
         with blas_threads(_threads(self.n_jobs, seen.coded.X)):
-            data = self._training_data(seen)
+            data = self._training_data(seen, self._coding(seen.y))
             composed = self._compose(data)
             adjusted = Adjusted.make(composed.model, seen.variables.places(self.keep), data.F)
             model = adjusted.model
@@ -189,9 +189,12 @@ class LinearSelector(BaseSelector):
         results = [replace(fit.result, coef=adjusted.coefficients(fit.result.coef)) for fit in fits]
         return RegularizationPath.from_results(grid, results)
 
-    def _training_data(self, seen: Seen) -> TrainingData:
+    def _coding(self, y: Array) -> Coding:
+        """What y is to the model; the paper's formulation takes the numbers of classes as they are."""
         published = getattr(self, "formulation", "stable") == "paper" and self.target == "auto"
-        target = "label" if published else self.target
+        return resolve_coding(y, "label" if published else self.target)
+
+    def _training_data(self, seen: Seen, coding: Coding) -> TrainingData:
         budget = memory_budget(self.memory_budget)
         X, variables = seen.coded.X, seen.coded.variables
         if seen.levels is not None and not isinstance(getattr(self, "fusion", "auto"), str):
@@ -199,7 +202,7 @@ class LinearSelector(BaseSelector):
                 Setting("fusion"),
                 " has pairs of features, but those of text have several columns: give columns of numbers",
             )
-        return TrainingData.make(X, seen.y, target, self.standardize, budget, variables, seen.weights)
+        return TrainingData.make(X, seen.y, coding, self.standardize, budget, variables, seen.weights)
 
 
 def _rank(

@@ -21,12 +21,12 @@ from typing import Protocol
 
 import numpy as np
 
-from infused import _kernels
 from infused._design import column_squares
 from infused._typing import Floats, Ints
 from infused.solvers.entries import descend_through_entries
 from infused.solvers.least_squares import LeastSquares
 from infused.solvers.result import SolverResult
+from infused.solvers.small_quadratic import descend
 from infused.solvers.stopping import Settled, Stopping
 
 __all__ = ["coordinate_descent"]
@@ -126,7 +126,7 @@ def _solve(
     # All other features are at zero, so their part of the gradient is empty.
     C = np.ascontiguousarray(f.correlation[features].T)
     curvatures, thresholds = _curvatures(H, starts), penalty.thresholds(groups)
-    epochs = _kernels.descend(H, C, inside, starts, curvatures, thresholds, tol, max_epochs)
+    epochs = descend(H, C, inside, starts, curvatures, thresholds, tol, max_epochs)
     B[features] = inside.T
     return int(epochs)
 
