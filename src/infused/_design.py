@@ -16,12 +16,12 @@ centred in A itself.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
+from infused._runtime.cached import cached_property
 from infused._typing import Array, Floats, Ints
 
 __all__ = [

@@ -269,6 +269,43 @@ os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) % 256)
 """
 
 
+LOADING = """
+import os, signal, threading
+from infused import _kernels
+threading.Thread(target=lambda: _kernels.epochs, daemon=True).start()
+while "epochs" not in vars(_kernels) and _kernels._loading.acquire(blocking=False):
+    _kernels._loading.release()
+child = os.fork()
+if child == 0:
+    signal.alarm(20)
+    _kernels.epochs
+    os._exit(0)
+os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) % 256)
+"""
+
+COMPUTING = """
+import os, signal, threading
+from infused._runtime.cached import cached_property
+begun = threading.Event()
+class Thing:
+    @cached_property
+    def value(self):
+        if not begun.is_set():
+            begun.set()
+            threading.Event().wait(30)
+        return 3
+threading.Thread(target=lambda: Thing().value, daemon=True).start()
+begun.wait()
+child = os.fork()
+if child == 0:
+    signal.alarm(20)
+    os._exit(Thing().value - 3)
+os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) % 256)
+"""
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="has no fork")
-def test_a_fork_while_another_thread_changes_limits_does_not_hang():
-    assert subprocess.run([sys.executable, "-c", FORKED], timeout=60).returncode == 0
+@pytest.mark.parametrize("code", [FORKED, LOADING, COMPUTING], ids=["limits", "loading", "computing"])
+def test_a_fork_while_another_thread_is_at_work_does_not_hang(code, tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}  # so that loading takes a while
+    assert subprocess.run([sys.executable, "-c", code], timeout=60, env=environment).returncode == 0

@@ -6,11 +6,11 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from infused._runtime.cached import cached_property
 from infused._runtime.messages import check_choice
 from infused._typing import Array, TargetKind
 from infused.exceptions import InputError, Setting

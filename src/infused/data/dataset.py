@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
+from infused._runtime.cached import cached_property
 from infused._runtime.messages import count, listed, quoted
 from infused._typing import Array, Data, TargetKind
 from infused.coding import Coded, Coder, Levels, Origin, has_gaps

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from infused._runtime.cached import cached_property
 from infused._typing import Array, Floats, Ints
 from infused.information.operator import InformationOperator
 

@@ -23,12 +23,12 @@ and used for nothing else.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from infused._runtime.cached import cached_property
 from infused._runtime.threads import Workers, spans
 from infused._typing import Floats, Ints
 from infused.information.pair_sums import FeatureIndex, PairSumProblem

@@ -7,9 +7,9 @@ where the parts are on several machines.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal, Protocol, TypeAlias
 
+from infused._runtime.cached import cached_property
 from infused._runtime.memory import require
 from infused._runtime.threads import Workers
 from infused._typing import Floats

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 
+from infused._runtime.cached import cached_property
 from infused._typing import Array, Floats, Ints
 from infused.selectors.base import ranks
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from infused._runtime.cached import cached_property
 from infused._runtime.messages import count, listed, quoted, suggestion
 from infused._typing import Array, Floats, Ints
 from infused.exceptions import InputError, Setting

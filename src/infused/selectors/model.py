@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 
 from infused._design import Design, selected_columns
+from infused._runtime.cached import cached_property
 from infused._typing import Array, Floats, Ints
 from infused.exceptions import InputError, Setting
 from infused.penalties.fusion import FusedChain, chain_edges, incidence, no_edges

@@ -5,13 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
+from infused._runtime.cached import cached_property
 from infused._runtime.messages import listed, quoted
 from infused._typing import Array, Data, Floats
 from infused.coding import OTHER, Coder, Levels, has_gaps, is_identifier

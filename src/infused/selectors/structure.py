@@ -11,12 +11,12 @@ tests compare selections with those of the formed U.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from infused._runtime.cached import cached_property
 from infused._runtime.memory import memory_budget, require
 from infused._typing import Floats, Ints
 from infused.exceptions import PrecisionError

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from infused._runtime.cached import cached_property
 from infused._typing import Floats, Ints
 from infused.coding import Coded, Coding
 from infused.data import Dataset
