@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer
@@ -11,6 +12,7 @@ from sklearn.metrics import mutual_info_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from infused import RedundancyFilter, feature_distributions, similarity
+from infused.exceptions import InputError
 from infused.information.discrete import discretize
 from infused.selectors.likeness import LIKENESS
 
@@ -117,3 +119,12 @@ def test_breast_cancer_has_its_well_known_copies():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     stands_for = RedundancyFilter().fit(X, y).stands_for_
     assert set(stands_for) == {"worst perimeter", "radius error"}
+
+
+@pytest.mark.parametrize("form", [pd.DataFrame, pl.DataFrame])
+def test_text_is_told_by_its_column(form):
+    X = form(
+        {"town": ["a", "b"] * 5, "size": np.arange(10.0), "colour": ["red", "red", "blue", "red", ""] * 2}
+    )
+    with pytest.raises(InputError, match="text in 'town', 'colour': make 0/1 columns of it"):
+        RedundancyFilter().fit(X)

@@ -17,7 +17,7 @@ from infused._typing import Array, Floats
 from infused.coding import Levels
 from infused.exceptions import InputError
 
-__all__ = ["Table", "has_texts", "kept_columns", "mixed_table"]
+__all__ = ["Table", "column_names", "has_texts", "kept_columns", "mixed_table"]
 
 NUMBER, TEXT, TRUTH, OTHER = "number", "text", "truth", "other"
 
@@ -46,7 +46,7 @@ def mixed_table(X: Any) -> Table | None:
     if all(kind == NUMBER for kind in kinds):
         return None
     columns = [_column(X, j, library) for j in range(X.shape[1])]
-    names = [str(name) for name in (X.column_names if library == "pyarrow" else X.columns)]
+    names = column_names(X)
     values, levels = np.empty((X.shape[0], len(columns))), []
     for j, (column, kind) in enumerate(zip(columns, kinds, strict=True)):
         if kind == NUMBER:
@@ -57,6 +57,11 @@ def mixed_table(X: Any) -> Table | None:
             raise _refused(names[j], f"{column.dtype if library != 'pyarrow' else column.type}")
         levels.append(own)
     return None if all(own is None for own in levels) else Table(values, tuple(levels))
+
+
+def column_names(X: Any) -> list[str]:
+    """Those of a frame."""
+    return [str(name) for name in (X.column_names if _library(X) == "pyarrow" else X.columns)]
 
 
 def has_texts(X: Any) -> bool:

@@ -11,14 +11,17 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from infused._runtime.callbacks import CallbackSupport
+from infused._runtime.messages import listed
 from infused._runtime.progress import Stage
 from infused._runtime.sklearn_compat import Interval, StrOptions, fit_context
 from infused._runtime.sparse import sound
 from infused._typing import Array, Floats, Ints
+from infused.exceptions import InputError
 from infused.information.discrete import MAX_BINS
 from infused.selectors.base import SoundSelector, checked
 from infused.selectors.extremes import tame
 from infused.selectors.f_test import anova
+from infused.selectors.frames import column_names, mixed_table
 from infused.selectors.greedy_information import levels
 from infused.selectors.inputs import resolve_coding
 from infused.selectors.likeness import LIKENESS, Likeness
@@ -128,6 +131,7 @@ class RedundancyFilter(CallbackSupport, SoundSelector, BaseEstimator):  # type: 
         self : object
             The fitted filter.
         """
+        _refuse_texts(X)
         accepted: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
         if y is None:
             X = validate_data(self, sound(X), ensure_min_samples=2, **accepted)
@@ -176,6 +180,16 @@ def representatives(order: Ints, similar: Likeness, threshold: float) -> tuple[I
         stage.advance(int(np.count_nonzero(~free)))
         left = left[free]
     return result, likeness
+
+
+def _refuse_texts(X: Any) -> None:
+    table = mixed_table(X)
+    if table is not None:
+        texts = [name for name, own in zip(column_names(X), table.levels, strict=True) if own is not None]
+        raise InputError(
+            f"RedundancyFilter compares columns of numbers, but there is text in {listed(texts)}: make 0/1 "
+            "columns of it, with scikit-learn's OneHotEncoder, or leave it out"
+        )
 
 
 def _from_the_best(X: Any, y: Array | None) -> Ints:
