@@ -274,10 +274,10 @@ CASES = {
     ),
     "lists": (columns({"l": [[1], [2, 3]], "b": [1.5, 2]}), ["'l'", "lists", "drop=['l']"]),
     "bytes": (columns({"raw": [b"\xff", b"\xfe"], "b": [1.5, 2]}), ["'raw'", "bytes", "drop=['raw']"]),
-    "beyond 2^53": (text("big,kind\n9007199254740993,x\n5,y\n6,x\n"), ["'big'", "2^53", "keep=['big']"]),
+    "beyond 2^53": (text("big,kind\n9007199254740993,x\n5,y\n6,x\n"), ["'big'", "2^53", "use=['big']"]),
     "beyond 2^53 in a matrix": (npz(X=np.array([[2**60, 1], [3, 4]]), y=Y4[:2]), ["t.npz", "2^53"]),
     "drop unknown": (text(GOOD, drop=["c"]), ["drop='c'", "no such column"]),
-    "keep unknown": (text(GOOD, keep=["aa"]), ["keep='aa'", "no such column"]),
+    "use unknown": (text(GOOD, use=["aa"]), ["use='aa'", "no such column"]),
     "everything dropped": (text(GOOD, drop=["a", "b"]), ["t.csv", "no feature columns"]),
     "a name of two lines": (
         text('"a\nb",c,kind\nu,2,x\nv,5,y\nu,6,x\n', categories="error"),

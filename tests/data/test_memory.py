@@ -159,7 +159,7 @@ class TestRowLabelsAndNamesOfPandas:
         table = frame().set_index("diagnosis")
         assert load_data(table, target="diagnosis").y[1] == "ill"
         table = frame().set_index("flag")
-        assert load_data(table, target="diagnosis", keep="flag").feature_names[-1] == "flag"
+        assert load_data(table, target="diagnosis", use="flag").feature_names[-1] == "flag"
 
     @pytest.mark.parametrize(
         ("names", "target", "first"),

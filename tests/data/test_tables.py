@@ -170,7 +170,7 @@ def test_keep_and_drop(tmp_path):
     assert load_data(path, target="kind", drop="t").notes[-1] == (
         "left out as identifiers, because every row has its own value: 'id', 'n'"
     )
-    kept = load_data(path, target="kind", drop=["t", 3], keep=["id", "n"])
+    kept = load_data(path, target="kind", drop=["t", 3], use=["id", "n"])
     assert kept.feature_names == ("id", "n")
     assert kept.notes[0] == "left out as asked: 't', 'b'"
     assert load_data(path, target="-1", drop=["t", "id", "n"]).feature_names == ("b",)
@@ -195,7 +195,7 @@ def test_numbers_that_are_no_identifiers(tmp_path):
 
 def test_rounding_is_accepted_on_request(tmp_path):
     path = write(tmp_path / "t.csv", f"big,kind\n{2**53 + 1},x\n5,y\n6,x\n")
-    assert load_data(path, target="kind", keep=["big"]).X[0, 0] == 2.0**53
+    assert load_data(path, target="kind", use=["big"]).X[0, 0] == 2.0**53
 
 
 def test_constant_columns_are_kept(tmp_path):

@@ -23,12 +23,12 @@ def test_load_data_has_every_option_with_its_default():
 
 
 def test_there_and_back_through_json():
-    treatment = Treatment.make(target=-1, target_file=Path("y.csv"), drop="id", keep=["a", 3], grid=[2, 3])
+    treatment = Treatment.make(target=-1, target_file=Path("y.csv"), drop="id", use=["a", 3], grid=[2, 3])
     assert treatment.given() == {
         "target": -1,
         "target_file": "y.csv",
         "drop": ("id",),
-        "keep": ("a", 3),
+        "use": ("a", 3),
         "grid": (2, 3),
     }
     for stored in (treatment.given(), asdict(treatment)):

@@ -106,7 +106,7 @@ def test_what_tells_rows_apart_is_left_out(tmp_path):
         "left out, because every value is missing: 'empty'",
         "left out as an identifier, because every row has its own value: 'id'",
     )
-    assert written(tmp_path, table, keep=["model", "id"]).feature_names == ("id", "model", "a")
+    assert written(tmp_path, table, use=["model", "id"]).feature_names == ("id", "model", "a")
 
 
 def test_rows_without_a_target_are_left_out(tmp_path):

@@ -44,11 +44,12 @@ MEANT = {
     "--target-file": ("t.csv", "mixed.csv", "missing.csv", "."),
     "--data": ("t.csv", "mixed.csv", "missing.csv", "wine"),
     "--as-category": ("flag", "level", "age"),
-    "--keep": ("name", "gene a", "0"),
+    "--keep": ("name", "gene a", "0", "sex", "age"),
+    "--use": ("name", "gene a", "0"),
     "--drop": ("name", "gene a", "sex", "0"),
 }
 READING = (
-    "--target", "--drop", "--keep", "--impute", "--missing", "--separator", "--encoding", "--task", "--grid",
+    "--target", "--drop", "--use", "--impute", "--missing", "--separator", "--encoding", "--task", "--grid",
     "--as-category", "--categories", "--x-key", "--y-key", "--target-file",
 )
 CLUSTER = ("--scheduler", "--workers")
@@ -56,7 +57,7 @@ MODEL = ("--lambda1", "--lambda2", "--lambda3", "--formulation", "--fusion", "--
 OPTIONS = {
     "select": (
         "-k", "-k", "--method", "--method", "--transform", "--scoring", "--stability", "--fdr", "--seed",
-        "--jobs", *MODEL, *CLUSTER, *READING,
+        "--keep", "--jobs", *MODEL, *CLUSTER, *READING,
     ),
     "explain": ("--neighbours", "--jobs", *READING),
     "compare": (

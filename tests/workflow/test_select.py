@@ -19,6 +19,7 @@ import infused
 from infused.cli import main
 from infused.exceptions import InputError
 from infused.record.schema import SelectionRecord
+from infused.record.sureness import how_sure
 
 
 def lasting(record):
@@ -114,8 +115,9 @@ def test_parameters_that_only_python_can_give(table):
             ],
         ),
         ({"k": 4, "grid": (2, 5)}, ["-k", "4", "--grid", "2x5"]),
+        ({"k": 4, "keep": ["zinc", "lead"]}, ["-k", "4", "--keep", "zinc", "--keep", "lead"]),
     ],
-    ids=["plain", "auto", "options", "grid"],
+    ids=["plain", "auto", "options", "grid", "keep"],
 )
 def test_python_the_command_line_and_a_rerun_give_identical_records(file, options, arguments):
     python = infused.select(file, "diagnosis", **options)
@@ -127,6 +129,59 @@ def test_python_the_command_line_and_a_rerun_give_identical_records(file, option
     assert lasting(again.again.record) == lasting(written)
     assert main(["rerun", "out", "-o", "again", "--no-report", "--quiet"]) == 0
     assert lasting(infused.Selection.load("again").record) == lasting(written)
+
+
+@pytest.fixture
+def covariates():
+    """Categories, gaps, copies, a constant: columns, variables and candidates have other places."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(60, 4)), columns=["early copy", "a", "b", "c"])
+    table["age"], table["town"], table["one"] = table["early copy"], rng.choice(list("xyz"), 60), 1.0
+    table["gaps"] = table["c"].where(rng.random(60) < 0.7)
+    return table.assign(kind=np.where(table["b"] > 0, "ill", "well"))
+
+
+@pytest.mark.parametrize("method", ["lasso", "mrmr", "auto", "stability", "knockoffs"])
+@pytest.mark.parametrize("keep", ["age", ["town", "gaps"], ["one"], ["gaps", "age"], [5]])
+def test_what_is_kept_comes_first_whatever_is_left_out(covariates, method, keep):
+    own = {"cv": 3} if method == "auto" else {}
+    names = [keep] if isinstance(keep, str) else ["town"] if keep == [5] else keep
+    selection = infused.select(covariates, "kind", k=3, method=method, keep=keep, stability=0, **own)
+    assert selection.features[: len(names)] == names
+    assert len(set(selection.features) & {"early copy", "age"}) <= 1  # of copies one
+    assert any("selected as asked" in note for note in selection.record.data.notes)
+    again = infused.rerun(selection, covariates)
+    assert again.again.features == selection.features
+
+
+def test_how_sure_it_is_counts_what_was_found_alone(covariates):
+    kept = infused.select(covariates, "kind", k=2, keep=["town", "b"], stability=2).record
+    assert how_sure(kept) == ""
+    more = infused.select(covariates, "kind", k=3, keep=[5, "a"], stability=5).record
+    assert more.request.method.parameters["keep"] == ["town", "a"]
+    assert "the selected feature was chosen" in how_sure(more)
+
+
+def test_a_selector_may_name_what_it_keeps(covariates):
+    given = infused.select(covariates, "kind", k=3, method=infused.Lasso(keep=["age"]), stability=0)
+    assert given.features == infused.select(covariates, "kind", k=3, method="lasso", keep="age").features
+
+
+@pytest.mark.parametrize(
+    ("keep", "told"),
+    [
+        ("agee", r"keep='agee': no such column; did you mean 'age'\?$"),
+        ("row", "no such column, or it was left out: what looks like an identifier is used with use="),
+        ([True], "give names or positions of features"),
+        ([["age"]], "give names or positions of features"),
+        (["age", "age"], "names a feature more than once"),
+        (["a", "b", "c", "age"], "n_features_to_select=3 is fewer than the 4 of keep="),
+    ],
+)
+def test_what_cannot_be_kept_is_told(covariates, keep, told):
+    covariates.insert(0, "row", range(60))
+    with pytest.raises(InputError, match=told):
+        infused.select(covariates, "kind", k=3, keep=keep)
 
 
 def test_a_rerun_of_data_that_were_given_in_python(table):

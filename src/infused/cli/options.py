@@ -148,10 +148,10 @@ def _treatment(
     drop: Annotated[
         list[str] | None, _reading("--drop", metavar="COLUMN", help="Leave this column out (repeatable).")
     ] = None,
-    keep: Annotated[
+    use: Annotated[
         list[str] | None,
         _reading(
-            "--keep", metavar="COLUMN", help="Use this column although it looks like an id (repeatable)."
+            "--use", metavar="COLUMN", help="Use this column although it looks like an id (repeatable)."
         ),
     ] = None,
     impute: Annotated[
@@ -312,7 +312,7 @@ RENAMED = {
 }
 #: Parameters with an option of the same name, in any command.
 OPTIONS = (
-    *("target", "target_file", "x_key", "y_key", "drop", "keep", "impute", "one_hot", "separator"),
+    *("target", "target_file", "x_key", "y_key", "drop", "use", "keep", "impute", "one_hot", "separator"),
     *("categories", "as_category", "missing", "keep_duplicates"),
     *("encoding", "task", "grid", "transform", "seed", "method", "methods", "lambda1", "lambda2", "lambda3"),
     *("formulation", "fusion", "force", "data", "output", "neighbours", "folds", "repeats", "protocol"),

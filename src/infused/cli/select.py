@@ -60,6 +60,14 @@ def select(
     method: Annotated[
         str, typer.Option("--method", "-m", metavar="ID", help="One that infused methods lists.")
     ] = "infused-lasso",
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--keep",
+            metavar="FEATURE",
+            help="Always selected, as a covariate to adjust for: others are ranked given it (repeatable).",
+        ),
+    ] = None,
     transform: Annotated[
         str,
         typer.Option("--transform", metavar="HOW", help="Of the values first: none, sqrt, log1p or auto."),
@@ -141,6 +149,7 @@ def select(
             data,
             k=o.parse_number(features),
             method=Method(chosen.id, parameters),
+            keep=keep or (),
             transform=transform,
             scoring=scoring,
             stability=stability,
@@ -204,8 +213,8 @@ def show_selection(console: Console, selection: Selection, written: list[Path]) 
     if record.number is not None:
         console.print(Text(how_many(record)))
     console.print(Text(terminal.printable(came_out(record), 10_000), "bold"))
-    if record.stability is not None:
-        console.print(Text(how_sure(record)))
+    if record.stability is not None and (sure := how_sure(record)):
+        console.print(Text(sure))
     if record.tried:
         console.print()
         console.print(_tried_methods(record))

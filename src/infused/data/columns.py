@@ -110,13 +110,13 @@ def named_like_identifier(name: str) -> bool:
     return any(word.lower() in IDENTIFYING for word in WORDS.findall(name))
 
 
-def numeric_identifiers(X: Data, names: Sequence[str], keep: Collection[str]) -> list[str]:
+def numeric_identifiers(X: Data, names: Sequence[str], use: Collection[str]) -> list[str]:
     """Columns of a dense X with a whole number of its own for every row, by name or because they count."""
     if not isinstance(X, np.ndarray):
         return []
-    found = {j for j in _counting(X) if names[j] not in keep}
+    found = {j for j in _counting(X) if names[j] not in use}
     for j, name in enumerate(names):
-        if name not in keep and named_like_identifier(name) and _tells_rows_apart(X[:, j]):
+        if name not in use and named_like_identifier(name) and _tells_rows_apart(X[:, j]):
             found.add(j)
     return [names[j] for j in sorted(found)]
 

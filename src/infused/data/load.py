@@ -36,7 +36,7 @@ def load_data(
     x_key: str | None = None,
     y_key: str | None = None,
     drop: str | Iterable[str | int] = (),
-    keep: str | Iterable[str | int] = (),
+    use: str | Iterable[str | int] = (),
     impute: Literal["mean", "median", "most-frequent", "zero", "error"] | None = None,
     one_hot: bool = False,
     categories: Literal["whole", "error"] = "whole",
@@ -73,7 +73,7 @@ def load_data(
         The array of the target in .mat and .npz files; by default Y, gnd, target and the like.
     drop : str or iterable of str or int, default=()
         Columns to leave out.
-    keep : str or iterable of str or int, default=()
+    use : str or iterable of str or int, default=()
         Columns to use although they look like identifiers, are row labels, or hold whole numbers beyond 2^53.
     impute : {"median", "mean", "most-frequent", "zero", "error"} or None, default=None
         How the gaps of numbers are filled when columns for a selector are made; None for the median, "error"
@@ -300,11 +300,11 @@ def _target_position(columns: Any, wanted: str | int | None, where: str, alone: 
 
 def _refuse_target_in(names: Sequence[str], target: str, treatment: Treatment) -> None:
     """``(frame, frame["kind"])``: a selector would find its own target."""
-    mentioned = find_columns(names, treatment.drop, "drop") + find_columns(names, treatment.keep, "keep")
+    mentioned = find_columns(names, treatment.drop, "drop") + find_columns(names, treatment.use, "use")
     if target in names and names.index(target) not in mentioned:
         twice = f"{quoted(target)} is the target and a column of X too: "
         raise DataError(
-            twice, *leave_out([target]), ", or use it as a feature with ", Setting("keep", [target])
+            twice, *leave_out([target]), ", or use it as a feature with ", Setting("use", [target])
         )
 
 

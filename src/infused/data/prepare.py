@@ -33,8 +33,8 @@ __all__ = ["column_names", "matrix_columns", "prepare_features", "table_columns"
 def prepare_features(raw: Raw, treatment: Treatment, where: str, target: int | None = None) -> Features:
     """Every column but the target and what is left out, as variables; or an error with the culprits."""
     names = column_names(raw, where)
-    keep = [names[j] for j in find_columns(names, treatment.keep, "keep")]
-    positions, notes = _remaining(raw, names, treatment, keep, target)
+    use = [names[j] for j in find_columns(names, treatment.use, "use")]
+    positions, notes = _remaining(raw, names, treatment, use, target)
     if not positions:
         raise DataError(f"{where} has no feature columns beside the target and what is left out")
     problems = Problems()
@@ -42,7 +42,7 @@ def prepare_features(raw: Raw, treatment: Treatment, where: str, target: int | N
         features = _of_matrix(raw, names, positions, treatment)
     else:
         codes = [names[j] for j in find_columns(names, treatment.as_category, "as_category")]
-        features = _of_table(raw, positions, treatment, (keep, codes), where, problems)
+        features = _of_table(raw, positions, treatment, (use, codes), where, problems)
     if features.X.shape[0] < 2:
         raise DataError(f"{where} has {count(features.X.shape[0], 'row')} of data; at least two are needed")
     _refuse_infinite(features.X, features.feature_names, problems)
@@ -50,7 +50,7 @@ def prepare_features(raw: Raw, treatment: Treatment, where: str, target: int | N
     if treatment.impute == "error" and gaps:
         _refuse_gaps(gaps, features.feature_names, problems)
     problems.tell()
-    features = _without_useless(features, keep)
+    features = _without_useless(features, use)
     if features.X.shape[1] == 0:
         raise DataError(f"{where} has no feature columns beside the target and what is left out")
     every = (*notes, *features.notes, *_gap_notes(features, treatment.impute or "median"))
@@ -159,7 +159,7 @@ def _unusual(found: Variables) -> tuple[Levels | None, tuple[Origin, ...] | None
 
 
 def _remaining(
-    raw: Raw, names: tuple[str, ...], treatment: Treatment, keep: Sequence[str], target: int | None
+    raw: Raw, names: tuple[str, ...], treatment: Treatment, use: Sequence[str], target: int | None
 ) -> tuple[list[int], list[str]]:
     """The positions of the features, and notes on what was left out."""
     dropped = find_columns(names, treatment.drop, "drop")
@@ -168,7 +168,7 @@ def _remaining(
     notes = [f"left out as asked: {listed(names[j] for j in dropped)}"] if dropped else []
     if isinstance(raw, RawTable):
         notes = [*raw.notes, *notes]
-        spared = {target, *dropped, *(names.index(name) for name in keep)}
+        spared = {target, *dropped, *(names.index(name) for name in use)}
         labels = [j for j, name in enumerate(names) if name in raw.index and j not in spared]
         if labels:
             notes.append(f"left out as row labels: {listed(names[j] for j in labels)}")
@@ -198,11 +198,11 @@ def _refuse_gaps(gaps: dict[int, int], names: Sequence[str], problems: Problems)
     problems.add(what, ("fill with ", fill, ", or ", *leave_out([names[j] for j in gaps])), fill)
 
 
-def _without_useless(features: Features, keep: Sequence[str]) -> Features:
+def _without_useless(features: Features, use: Sequence[str]) -> Features:
     """Without identifiers and without columns that are empty, and with notes that say so."""
     X, names = features.X, features.feature_names
     empty = [j for j, n in _gaps(features).items() if n == X.shape[0]]
-    numbers = set(numeric_identifiers(X, names, keep))
+    numbers = set(numeric_identifiers(X, names, use))
     levels = features.levels or (None,) * len(names)
     ids = [j for j, name in enumerate(names) if name in numbers and levels[j] is None]
     if not empty and not ids:

@@ -34,7 +34,7 @@ class Treatment:
         Where the target is in a file of several arrays.
     drop : tuple of str or int, default=()
         Columns to leave out.
-    keep : tuple of str or int, default=()
+    use : tuple of str or int, default=()
         Columns to use although they look like identifiers.
     impute : {"median", "mean", "most-frequent", "zero", "error"} or None, default=None
         How to fill the gaps of numbers; None for the median, "error" to refuse gaps.
@@ -78,7 +78,7 @@ class Treatment:
     x_key: str | None = None
     y_key: str | None = None
     drop: tuple[str | int, ...] = ()
-    keep: tuple[str | int, ...] = ()
+    use: tuple[str | int, ...] = ()
     impute: str | None = None
     one_hot: bool = False
     categories: str = "whole"
@@ -124,9 +124,9 @@ class Treatment:
         given = {name: value for name, value in options.items() if value is not None}
         if isinstance(given.get("target"), Integral):
             given["target"] = int(given["target"])
-        for name in ("drop", "keep", "as_category", "missing"):
+        for name in ("drop", "use", "as_category", "missing"):
             if name in given:
-                given[name] = _several(given[name])
+                given[name] = several(given[name])
         if "missing" in given:
             given["missing"] = tuple(str(text) for text in given["missing"])
         if "target_file" in given:
@@ -147,5 +147,6 @@ class Treatment:
         return {field.name: own[field.name] for field in fields(self) if own[field.name] != field.default}
 
 
-def _several(columns: str | int | Iterable[str | int]) -> tuple[str | int, ...]:
+def several(columns: str | int | Iterable[str | int]) -> tuple[str | int, ...]:
+    """One column, or some."""
     return (columns,) if isinstance(columns, str | int) else tuple(columns)

@@ -76,7 +76,7 @@ class Variables:
 
 
 def table_variables(
-    table: Any, treatment: Treatment, keep: Collection[str], codes: Collection[str], decimal: str
+    table: Any, treatment: Treatment, use: Collection[str], codes: Collection[str], decimal: str
 ) -> Variables:
     """The variables of a pyarrow table; ``codes`` are columns whose numbers are levels.
 
@@ -88,15 +88,15 @@ def table_variables(
         if kind in ("objects", "bytes"):
             _refuse_kind(found, name, kind)
         elif name in codes:
-            _category(found, name, code_texts(column, treatment.missing), "code", keep={name})
+            _category(found, name, code_texts(column, treatment.missing), "code", use={name})
         elif kind == "number":
-            _numbers(found, name, column, treatment, keep)
+            _numbers(found, name, column, treatment, use)
         elif kind == "date":
             _date(found, name, column, None)
         elif treatment.one_hot:
-            one_hot_columns(found, name, plain(column), treatment, keep)
+            one_hot_columns(found, name, plain(column), treatment, use)
         else:
-            _text(found, name, column, treatment, keep, decimal)
+            _text(found, name, column, treatment, use, decimal)
     return found
 
 
@@ -158,24 +158,24 @@ def _recorded_dates(column: Any, origin: Origin) -> tuple[Floats, None, list[str
     return date_part(dates, origin.how), None, [t for t, d in pairs if d is None and t is not None]
 
 
-def _numbers(found: Variables, name: str, column: Any, treatment: Treatment, keep: Collection[str]) -> None:
+def _numbers(found: Variables, name: str, column: Any, treatment: Treatment, use: Collection[str]) -> None:
     values = _values(column)
     if treatment.missing:
         values = as_gaps(values, treatment.missing)
     if np.isnan(values).all():
         found.leave(name, "because every value is missing")
         return
-    if name not in keep and _would_be_rounded(column.type, values):
+    if name not in use and _would_be_rounded(column.type, values):
         found.problems.add(
             (f"column {quoted(name)} has whole numbers beyond 2^53, which would be rounded",),
-            (*leave_out([name]), ", or accept the rounding with ", Setting("keep", [name])),
+            (*leave_out([name]), ", or accept the rounding with ", Setting("use", [name])),
             Setting("drop", [name]),
         )
     found.add(name, values, Origin(name))
 
 
 def _text(
-    found: Variables, name: str, column: Any, treatment: Treatment, keep: Collection[str], decimal: str
+    found: Variables, name: str, column: Any, treatment: Treatment, use: Collection[str], decimal: str
 ) -> None:
     from pyarrow import types
 
@@ -184,7 +184,7 @@ def _text(
         found.leave(name, "because every value is missing")
         return
     if types.is_dictionary(column.type):  # whoever made it meant levels
-        _category(found, name, texts, "category", keep)
+        _category(found, name, texts, "category", use)
         return
     written = numbers_in(texts, decimal)
     if written.meant and written.odd:
@@ -216,10 +216,10 @@ def _text(
             Setting("categories", "whole"),
         )
     else:
-        _category(found, name, texts, "category", keep)
+        _category(found, name, texts, "category", use)
 
 
-def _category(found: Variables, name: str, texts: Any, how: str, keep: Collection[str]) -> None:
+def _category(found: Variables, name: str, texts: Any, how: str, use: Collection[str]) -> None:
     import pyarrow as pa
     from pyarrow import compute
 
@@ -227,7 +227,7 @@ def _category(found: Variables, name: str, texts: Any, how: str, keep: Collectio
     present = len(texts) - texts.null_count
     if not levels:
         found.leave(name, "because every value is missing")
-    elif is_identifier(len(levels), present) and name not in keep:
+    elif is_identifier(len(levels), present) and name not in use:
         found.leave(name, "because nearly every row has a text of its own")
     else:
         codes = compute.index_in(texts, pa.array(levels, pa.string()))
@@ -284,7 +284,7 @@ def _would_be_rounded(kind: Any, values: Floats) -> bool:
     return bool(types.is_int64(kind) or types.is_uint64(kind)) and bool((np.abs(values) >= EXACT).any())
 
 
-def one_hot_columns(found: Any, name: str, column: Any, treatment: Treatment, keep: Collection[str]) -> None:
+def one_hot_columns(found: Any, name: str, column: Any, treatment: Treatment, use: Collection[str]) -> None:
     """Add a 0/1 variable ``column=value`` for every value, in alphabetical order, with gaps filled.
 
     The most frequent text stands for a missing one (the first of equals); with ``impute="zero"``, none does.
@@ -292,7 +292,7 @@ def one_hot_columns(found: Any, name: str, column: Any, treatment: Treatment, ke
     from pyarrow import compute
 
     values = sorted(compute.drop_null(compute.unique(column)).to_pylist())
-    if len(values) == len(column) and name not in keep:
+    if len(values) == len(column) and name not in use:
         found.leave(name, "because every row has a text of its own")
         return
     if len(values) > MOST_TEXTS:

@@ -13,13 +13,21 @@ COPIES = "shuffled copies of the features, which say nothing of the target"
 
 def how_sure(record: SelectionRecord) -> str:
     """Whether the features would be chosen again, and are better than chance; empty where nobody looked."""
-    found, race = record.stability, record.shadows
+    found, race, selected = record.stability, record.shadows, _chosen(record)
+    if record.selected and not selected:
+        return ""
     if found is not None and found.n_stable == 0:
-        return _not_stable(found, race, record.selected)
+        return _not_stable(found, race, selected)
     if found is not None and found.expected_false >= found.n_stable:
-        return _too_many(found, race, record.selected)
-    sentences = [] if found is None else [_stable(found, record.selected)]
+        return _too_many(found, race, selected)
+    sentences = [] if found is None else [_stable(found, selected)]
     return " ".join(sentences if race is None else [*sentences, _raced(race)])
+
+
+def _chosen(record: SelectionRecord) -> tuple[SelectedFeature, ...]:
+    """What was selected, less what was asked for: that comes again in any case."""
+    kept = record.request.method.parameters.get("keep") or ()
+    return tuple(one for one in record.selected if one.name not in kept)
 
 
 def _stable(found: Stability, selected: tuple[SelectedFeature, ...]) -> str:

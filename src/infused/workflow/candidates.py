@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -36,8 +36,10 @@ class Candidates:
     notes: tuple[str, ...]
 
 
-def candidates(dataset: Dataset, method: Method, keep_duplicates: bool = False) -> Candidates:
-    """Leave out what repeats an earlier feature exactly, and what is constant.
+def candidates(
+    dataset: Dataset, method: Method, keep_duplicates: bool = False, kept: Sequence[int] = ()
+) -> Candidates:
+    """Leave out what repeats an earlier feature exactly, and what is constant; but not what is to be kept.
 
     Where the method goes by the places of features, in a picture or in a graph that was given, they all stay:
     a linear model has no use for a constant one anyway.
@@ -45,8 +47,8 @@ def candidates(dataset: Dataset, method: Method, keep_duplicates: bool = False) 
     every, none = np.arange(dataset.n_features), np.zeros(0, dtype=np.int64)
     if _by_place(dataset, method):
         return Candidates(dataset, every, none, dataset.n_features, ())
-    constant = constant_features(dataset.coded())
-    repeated = {} if keep_duplicates else repeated_features(dataset)
+    constant = np.setdiff1d(constant_features(dataset.coded()), kept)
+    repeated = {} if keep_duplicates else _for_the_kept(repeated_features(dataset), kept)
     repeated = {j: first for j, first in repeated.items() if j not in set(constant.tolist())}
     left = np.setdiff1d(every, [*constant, *repeated])
     if len(left) == 0 or len(left) == len(every):
@@ -62,8 +64,18 @@ def candidates(dataset: Dataset, method: Method, keep_duplicates: bool = False) 
     return Candidates(dataset.take(left.tolist()), left, rest, most, tuple(notes))
 
 
+def _for_the_kept(repeated: dict[int, int], kept: Sequence[int]) -> dict[int, int]:
+    """The same, where what is kept stands for what it repeats."""
+    for j in kept:
+        first = repeated.pop(j, j)
+        if first != j and first not in kept:
+            repeated = {other: j if one == first else one for other, one in repeated.items()}
+            repeated[first] = j
+    return repeated
+
+
 def _by_place(dataset: Dataset, method: Method) -> bool:
-    if method.parameters.get("groups") is not None or method.parameters.get("keep") is not None:
+    if method.parameters.get("groups") is not None:
         return True
     takes = defaults_of(method.id)
     if "fusion" not in takes:

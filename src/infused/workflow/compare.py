@@ -270,7 +270,7 @@ def compare(
     watch : callable, default=None
         Called with a ``Progress`` after every method on every fold.
     **options : dict
-        How to read the data: drop, keep, impute, as_category and the others of :func:`infused.select`.
+        How to read the data: drop, use, impute, as_category and the others of :func:`infused.select`.
 
     Returns
     -------

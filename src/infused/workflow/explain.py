@@ -248,7 +248,7 @@ def explain(
     n_jobs : int, default=None
         Threads; -1 for every core.
     **options : dict
-        How to read the data: drop, keep, impute, as_category and the others of :func:`infused.select`.
+        How to read the data: drop, use, impute, as_category and the others of :func:`infused.select`.
 
     Returns
     -------

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
 from time import process_time
 from typing import Any
 
-from infused._runtime.messages import check_choice
+import numpy as np
+
+from infused._runtime.messages import check_choice, listed
 from infused._runtime.progress import timed
 from infused.bench.tuning import TRANSFORMS, choose_number, choose_transform, transformed
-from infused.data import Dataset, load
-from infused.data.treatment import Treatment
+from infused.data import DataError, Dataset, load
+from infused.data.columns import find_columns
+from infused.data.treatment import Treatment, several
 from infused.exceptions import InputError, Setting
 from infused.record.inspection import inspect_data
 from infused.record.schema import NumberCurve, Request
@@ -40,6 +43,7 @@ def select(
     *,
     k: int | float | str | None = None,
     method: Any = "infused-lasso",
+    keep: Any = (),
     transform: str = "none",
     scoring: str | None = None,
     stability: int | None = None,
@@ -50,7 +54,7 @@ def select(
     x_key: str | None = None,
     y_key: str | None = None,
     drop: Any = (),
-    keep: Any = (),
+    use: Any = (),
     impute: str | None = None,
     one_hot: bool = False,
     categories: str = "whole",
@@ -79,6 +83,9 @@ def select(
     method : str or selector, default="infused-lasso"
         One of :func:`infused.available_selectors`, with parameters after colons where wanted
         (``"lasso:lambda1=0.1"``), or a selector that is not fitted.
+    keep : feature or list of features, default=()
+        What is always selected, by name or position, such as covariates that must be adjusted for: the others
+        are ranked given these. They come first, and count in k.
     transform : {"none", "sqrt", "log1p", "auto"}, default="none"
         What to do to the values first; "auto" takes what predicts best by cross-validation.
     scoring : str, default=None
@@ -103,7 +110,7 @@ def select(
         The arrays of .mat and .npz files, or the layer of AnnData, where they have unusual names.
     drop : column or list of columns, default=()
         What to leave out.
-    keep : column or list of columns, default=()
+    use : column or list of columns, default=()
         What to use although it looks like an identifier.
     impute : {"median", "mean", "most-frequent", "zero", "error"}, default=None
         How to fill the gaps of numbers: by the median, unless told otherwise; "error" refuses gaps.
@@ -149,6 +156,7 @@ def select(
     """
     k = getattr(method, "n_features_to_select", None) if k is None else k
     chosen = Method.given(method)
+    asked = Method(chosen.id, {**chosen.parameters, **parameters})
     request = Request(
         source=path_or_name(data),
         treatment=Treatment.make(
@@ -157,7 +165,7 @@ def select(
             x_key=x_key,
             y_key=y_key,
             drop=drop,
-            keep=keep,
+            use=use,
             impute=impute,
             one_hot=one_hot,
             categories=categories,
@@ -170,7 +178,7 @@ def select(
             task=task,
             grid=grid,
         ),
-        method=_at_rate(Method(chosen.id, {**chosen.parameters, **parameters}), fdr),
+        method=_keeping(_at_rate(asked, fdr), several(keep)),
         k=plain(k),
         transform=transform,
         seed=plain(seed),
@@ -204,7 +212,8 @@ def fulfil(
         dataset = load(source, request.treatment)
         check(dataset)
     asked = _with_grid(request)
-    field = candidates(dataset, asked, request.treatment.keep_duplicates)
+    kept = _places(asked, dataset)
+    field = candidates(dataset, asked, request.treatment.keep_duplicates, kept)
     if isinstance(request.k, int) and request.k > field.most:
         once = " without duplicates" if field.most < dataset.n_features else ""
         raise InputError(
@@ -212,9 +221,13 @@ def fulfil(
             f" is more than the {field.most:,} features of {dataset.name!r}{once}",
         )
 
+    placed = {"keep": np.searchsorted(field.positions, kept).tolist()} if kept else {}
+    method = Method(asked.id, {**asked.parameters, **placed})
+    first = [dataset.feature_names[j] for j in kept]
+
     def make(k: int | float | None) -> Any:
         seed = request.seed
-        return prepared(asked, k, dataset.kind, grid_shape=dataset.grid_by_rows, seed=seed, n_jobs=n_jobs)
+        return prepared(method, k, dataset.kind, grid_shape=dataset.grid_by_rows, seed=seed, n_jobs=n_jobs)
 
     made = make(None if isinstance(request.k, str) else request.k)
     _check_targets(dataset, asked.id, made)
@@ -235,10 +248,16 @@ def fulfil(
         record = summarize(
             dataset,
             selector,
-            replace(request, method=_complete(asked, selector), stability=trust.n_pairs),
+            replace(request, method=_complete(asked, selector, first), stability=trust.n_pairs),
             transform=chosen.transform,
             timings=timings,
-            notes=(*field.notes, *found, *chosen.reasons, *_told(selector, trust)),
+            notes=(
+                *field.notes,
+                *found,
+                *([f"selected as asked, before all others: {listed(first)}"] if first else []),
+                *chosen.reasons,
+                *_told(selector, trust),
+            ),
             number=chosen.number or getattr(selector, "number_curve_", None),
             kept=field.positions,
             rest=field.rest,
@@ -334,6 +353,24 @@ def _at_rate(method: Method, fdr: float | None) -> Method:
     return Method("knockoffs", {**method.parameters, "fdr": fdr})
 
 
+def _keeping(method: Method, keep: Sequence[str | int]) -> Method:
+    return Method(method.id, {**method.parameters, "keep": plain(list(keep))}) if keep else method
+
+
+def _places(method: Method, dataset: Dataset) -> list[int]:
+    """Where the features are that are always selected; none where the method's own groups are."""
+    wanted = method.parameters.get("keep")
+    if wanted is None or method.parameters.get("groups") is not None:
+        return []
+    if not all(isinstance(one, str | int) and not isinstance(one, bool) for one in wanted):
+        raise InputError(Setting("keep", wanted), ": give names or positions of features")
+    try:
+        return find_columns(dataset.feature_names, wanted, "keep")
+    except DataError as error:
+        left_out = ", or it was left out: what looks like an identifier is used with ", Setting("use")
+        raise InputError(*error.parts, *(() if str(error).endswith("?") else left_out)) from error
+
+
 def _told(selector: Any, trust: Trust) -> list[str]:
     """What was found out or chosen on the way, in sentences."""
     notes = _told_fusion(selector)
@@ -377,15 +414,17 @@ def _check_targets(dataset: Dataset, id: str, selector: Any) -> None:
         )
 
 
-def _complete(method: Method, selector: Any) -> Method:
+def _complete(method: Method, selector: Any, kept: list[str]) -> Method:
     """The method with all its parameters, so that a rerun does not hang on defaults that may change.
+
+    What is kept is told by name, not by its place among the candidates.
 
     The number of threads is left out: it belongs to the machine, and does not change the result. So are
     groups that follow from the data, and how a number is chosen that was given.
     """
-    every = selector.get_params(deep=False)
+    every = {**selector.get_params(deep=False), **({"keep": kept} if kept else {})}
     left_out = {*APART, *(() if "groups" in method.parameters else ("groups",))}
-    if every.get("n_features_to_select") != "auto":
+    if every.get("n_features_to_select") != "auto" and method.id != "auto":
         left_out |= {"cv", "scoring"}  # which then have no meaning
     return Method(method.id, {name: value for name, value in every.items() if name not in left_out})
 
