@@ -15,6 +15,7 @@ from infused import InFusedLasso
 
 @pytest.fixture(autouse=True)
 def close_figures():
+    plt.close("all")  # of whatever ran before in this process
     yield
     plt.close("all")
 

@@ -110,7 +110,10 @@ def plain_epochs(
 
 def _norm(A: Floats) -> float:
     """Its length, with squares added one after the other, coordinate by coordinate."""
-    return sqrt(sum(value * value for value in A.ravel(order="F").tolist()))
+    total = 0.0
+    for value in A.ravel(order="F").tolist():  # sum() adds in another way from Python 3.12 on
+        total += value * value
+    return sqrt(total)
 
 
 def _extrapolate(
