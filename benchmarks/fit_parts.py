@@ -100,7 +100,7 @@ def within(stats: pstats.Stats, wanted: set[tuple[str, str]], outermost: bool = 
     """Seconds inside some functions, each named by the end of its file's path and its name."""
     found = [
         entry[3]
-        for (path, _, name), entry in stats.stats.items()  # type: ignore[attr-defined]
+        for (path, _, name), entry in stats.stats.items()  # type: ignore[attr-defined]  # as above
         if any(name == function and path.replace("\\", "/").endswith(file) for file, function in wanted)
     ]
     return float(max(found, default=0.0) if outermost else sum(found))

@@ -32,6 +32,17 @@ def record(n_stable=0, *, wins=(1.0,) * 8, n_features=30, n_shadows=30, stand_in
     )
 
 
+def test_few_halves_are_counted_up_to_the_threshold():
+    """4 of 6 are not three quarters."""
+    base = record(1)
+    first = base.selected[0].index
+    frequencies = tuple(5 / 6 if j == first else 4 / 6 for j in range(30))
+    said = how_sure(replace(base, stability=replace(base.stability, n_pairs=3, frequencies=frequencies)))
+    assert (
+        "In 6 random halves of the samples, 1 of the 8 selected features was chosen 5 times or more" in said
+    )
+
+
 def test_better_than_chance_and_not_stable_is_one_sentence():
     said = how_sure(record())
     assert said == (

@@ -81,4 +81,4 @@ def epochs(
             for i in range(n):
                 past_B[k, t * n + i] = B[t, i]
                 past_G[k, t * n + i] = G[t, i]
-    return past_B.shape[0]  # type: ignore[no-any-return]
+    return past_B.shape[0]  # type: ignore[no-any-return]  # of an array of any shape

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 from infused.record.schema import SelectedFeature, SelectionRecord
 from infused.record.trust import Shadows, Stability
 
@@ -32,9 +34,10 @@ def _chosen(record: SelectionRecord) -> tuple[SelectedFeature, ...]:
 
 def _stable(found: Stability, selected: tuple[SelectedFeature, ...]) -> str:
     again = [one for one in selected if found.frequencies[one.index] >= found.threshold - SLACK]
+    were = "was" if 1 in (len(again), len(selected)) else "were"
     return (
         f"In {_halves(found)}, {_of(len(again), len(selected))} "
-        f"{'was' if len(selected) == 1 else 'were'} chosen {_often(found)}; of {_count(found.n_stable)} that "
+        f"{were} chosen {_often(found)}; of {_count(found.n_stable)} that "
         f"stable, {_at_most(found.expected_false)} expected to be there by chance."
     )
 
@@ -122,7 +125,7 @@ def _halves(found: Stability) -> str:
 
 
 def _often(found: Stability) -> str:
-    return f"{round(2 * found.n_pairs * found.threshold):,} times or more"
+    return f"{ceil(2 * found.n_pairs * found.threshold - SLACK):,} times or more"
 
 
 def _of(n: int, k: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from infused._runtime.messages import count
 from infused.bench.tables import metric_title
 from infused.record.measures import measure, score_text, shown
 from infused.record.schema import SelectionRecord
@@ -48,7 +49,7 @@ def again_chart(record: SelectionRecord) -> Chart | None:
         id="again",
         title=f"How often they were chosen in {2 * found.n_pairs:,} random halves of the samples",
         caption=f"The line is at {100 * found.threshold:g}%: what reaches it is stable. Of the "
-        f"{found.n_stable:,} features that do, at most {found.expected_false:.2g} are expected to be there "
+        f"{count(found.n_stable, 'feature')} there, at most {found.expected_false:.2g} are expected to be so "
         f"by chance ({found.bound} bound; halves chose {found.per_half:g} features each).",
         height=rows_height(len(best)),
         data=[bars, line],
