@@ -11,14 +11,15 @@ import scipy.sparse as sp
 
 from infused.exceptions import InputError
 from infused.information import cuts
+from infused.information.cuts import distinct_samples
 from infused.information.discrete import DenseCodes, SparseCodes, discretize, target_codes
 from tests.hard_columns import hard_columns
 
 
-def twin(column, n_bins):
+def twin(column, n_bins, n_distinct):
     """The rule in exact fractions: discrete as it is; else heavy values first, then the others from below."""
     counts = sorted(Counter(column.tolist()).items())
-    if len(counts) <= 32 and 5 * len(counts) <= len(column):
+    if len(counts) <= 32 and 5 * len(counts) <= n_distinct:
         return np.unique(column, return_inverse=True)[1]
     heavy, bins, light = set(), n_bins, len(column)
     while True:
@@ -69,7 +70,7 @@ def test_the_rule(n_bins, rng):
     for X in (awkward_columns(rng), np.column_stack(list(hard_columns().values()))):
         codes, n_codes = codes_of(X, n_bins)
         for j, column in enumerate(X.T):
-            np.testing.assert_array_equal(codes[j], twin(column, n_bins))
+            np.testing.assert_array_equal(codes[j], twin(column, n_bins, len(np.unique(X, axis=0))))
             assert n_codes[j] == len(np.unique(codes[j])) == codes[j].max() + 1 <= max(n_bins, 32)
             in_order = codes[j][np.argsort(column)].astype(int)
             assert (np.diff(in_order) >= 0).all()
@@ -92,6 +93,36 @@ def test_few_values_stay_as_they_are(rng):
     np.testing.assert_array_equal(codes, places.T)
     few_samples, _ = codes_of(values[places[:30]])  # seven values of thirty samples are too many
     assert few_samples.max() == 4
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array, sp.csc_array], ids=["dense", "csr", "csc"])
+@pytest.mark.parametrize("gaps", [False, True])
+def test_copies_and_weights_change_no_bins(make, gaps, rng):
+    X = np.column_stack([rng.normal(size=(30, 3)), rng.poisson(2.0, size=(30, 2)), rng.integers(0, 7, 30)])
+    if gaps:
+        X[rng.random(X.shape) < 0.3] = np.nan
+    weights = rng.integers(5, 9, size=30)
+    copies = np.repeat(X, weights, axis=0)
+    alike, few = codes_of(make(X))[0], codes_of(make(np.tile(X, (6, 1))))[0]
+    np.testing.assert_array_equal(few, np.tile(alike, 6))
+    weighted = discretize(make(X), weights=weights)
+    np.testing.assert_array_equal(
+        np.repeat(weighted.rows(slice(0, 6)), weights, axis=1), codes_of(make(copies))[0]
+    )
+    assert alike[:3].max() == 4 + gaps  # five bins of measured values, and a code for gaps
+
+
+def test_samples_are_counted_once(rng):
+    X = np.array([[0.0, 1.0], [-0.0, 1.0], [0.0, np.nan], [0.0, -np.nan], [2.0, 1.0]])
+    for make in (np.asarray, sp.csr_array, sp.csc_array):
+        features, samples = distinct_samples(make(X))
+        assert (features.tolist(), samples) == ([3, 2], 3)
+        features, samples = distinct_samples(make(X), np.array(list("aabba")))
+        assert (features.tolist(), samples) == ([3, 2], 3)
+        features, samples = distinct_samples(make(X), np.array(list("abaab")))
+        assert (features.tolist(), samples) == ([4, 3], 4)
+    many = rng.normal(size=(1000, 3))
+    assert distinct_samples(many)[1] == 160 and distinct_samples(many, enough=1000)[1] == 1000
 
 
 def test_zeros_of_a_count_have_a_bin_of_their_own():

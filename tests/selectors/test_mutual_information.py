@@ -47,5 +47,6 @@ def test_bins_are_of_equal_frequency(table):
 
 
 def test_what_is_discrete():
-    assert is_discrete(np.array([0.0, 1.0, 1.0])) and is_discrete(np.arange(50.0) % 10)
-    assert not is_discrete(np.arange(50.0)) and not is_discrete(np.array([0.5, 1.0, 1.0]))
+    assert is_discrete(np.array([0.0, 1.0, 1.0]), 3) and is_discrete(np.arange(50.0) % 10, 50)
+    assert not is_discrete(np.arange(50.0), 50) and not is_discrete(np.array([0.5, 1.0, 1.0]), 3)
+    assert not is_discrete(np.repeat(np.arange(50.0), 5), 50)  # copies make no codes

@@ -69,6 +69,36 @@ def test_whole_weights_are_repetition(id, variant, form):
         np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-6)
 
 
+#: Whose model depends on how many samples there are: C weighs a sum of losses, trees draw rows.
+COUNTS_SAMPLES = ("l1-logistic", "random-forest")
+
+
+@every_selector
+@pytest.mark.parametrize("form", ["dense", "sparse", "real", "counts"])
+def test_copies_make_no_categories(id, form):
+    """Few samples of large weight are ranked as their copies are, and as they are alone."""
+    if form == "real" and not selector_info(id).regression:
+        pytest.skip("takes classes only")
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X, w = rng.normal(size=(28, 7)), rng.integers(5, 12, size=28)
+        if form == "counts":
+            X[:, :4] = rng.poisson(2.0, size=(28, 4))
+        signal = X[:, 4] + X[:, 6] + 0.3 * rng.normal(size=28)
+        y = signal if form == "real" else (signal > 0).astype(int)
+        given = sp.csr_array if form == "sparse" else np.asarray
+
+        def ranked(X, y, w=None, given=given):
+            return made(id).fit(given(X), y, sample_weight=w).ranking_
+
+        copies = ranked(np.repeat(X, w, axis=0), np.repeat(y, w))
+        np.testing.assert_array_equal(ranked(X, y, w), copies)
+        five = ranked(np.tile(X, (5, 1)), np.tile(y, 5))
+        np.testing.assert_array_equal(ranked(X, y, np.full(28, 5)), five)
+        if id not in COUNTS_SAMPLES:
+            np.testing.assert_array_equal(ranked(X, y), five)
+
+
 @pytest.mark.parametrize("options", [{"standardize": False}, {"ranking": "path"}], ids=["as it is", "path"])
 @pytest.mark.parametrize("id", ["lasso", "ulasso", "fused-lasso", "group-lasso", "in-lasso"])
 def test_whole_weights_are_repetition_in_every_form_of_a_linear_model(id, options):

@@ -11,6 +11,7 @@ find_cuts = compiled(
     given(int64, 1),
     given(float64, 1),
     given(float64, 1),
+    given(int64, 1),
     int64,
     int64,
     filled(float64, 1),

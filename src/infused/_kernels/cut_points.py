@@ -1,7 +1,8 @@
 """Equal-frequency bins of one feature after the other, in plain Python: what is compiled for many entries.
 
 Only the order of the values and how often each occurs decide, so that any increasing transform of a feature
-has the same bins.
+has the same bins. Whether a feature is discrete is decided by samples that differ: copies and weights make no
+categories of measured values.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ from __future__ import annotations
 from typing import Any
 
 DISCRETE = 32  # a feature with at most so many values is discrete,
-SAMPLES_EACH = 5  # if each has at least so many samples on average
+SAMPLES_EACH = 5  # if each has at least so many samples on average that differ in something
 
 
 def find_cuts(
     indptr: Any,
     ordered: Any,
     amount: Any,
+    distinct: Any,
     n_samples: int,
     n_bins: int,
     values: Any,
@@ -26,9 +28,9 @@ def find_cuts(
 ) -> None:
     """The largest value of every bin but the last, of each column of a CSC matrix, and their number.
 
-    ``ordered`` has the entries of each column sorted, ``amount`` how often each counts; what a column does
-    not store of ``n_samples`` is zero and counts once. ``values``, ``counts`` and ``heavy`` are scratch space
-    for the distinct values of one column.
+    ``ordered`` has the entries of each column sorted, ``amount`` how often each counts, ``distinct`` how many
+    samples of each column differ; what a column does not store of ``n_samples`` is zero and counts once.
+    ``values``, ``counts`` and ``heavy`` are scratch space for the distinct values of one column.
 
     Every value of a discrete feature has a bin of its own. Otherwise a value is heavy, and has a bin of its
     own, if it holds an equal share of what the other heavy values leave; all are, if there are at most
@@ -54,7 +56,7 @@ def find_cuts(
         bins, light = n_bins, 0.0
         for v in range(n):
             light += counts[v]
-        discrete = n <= DISCRETE and SAMPLES_EACH * n <= light
+        discrete = n <= DISCRETE and SAMPLES_EACH * n <= distinct[j]
         searching = not discrete
         while searching:
             searching = False

@@ -1,7 +1,8 @@
 """Features as small integers: equal-frequency bins, and values that are few as they are.
 
 A discrete feature keeps its values: one with at most ``n_bins`` of them, or with at most 32 of which each has
-five samples or more on average. Otherwise a value that holds an equal share
+five samples or more on average. Copies of a sample count once here, whatever its weight: measured values do
+not become categories by being repeated. Otherwise a value that holds an equal share
 of the samples has a bin of its own (the zeros of a count, say), and the others share the remaining bins.
 Equal values are always in one bin, and an increasing transform of a feature changes nothing. A gap is a code
 of its own, the last, and has no part in the bins.
@@ -20,12 +21,11 @@ from infused._runtime.threads import Workers, spans, workers
 from infused._typing import Array, Data, Floats, Ints
 from infused.exceptions import InputError
 from infused.graphs.validation import Target, class_codes, kind_of_target, resolve_target
-from infused.information.cuts import CutFinder, Cuts, cut_finder
+from infused.information.cuts import BLOCK, CutFinder, Cuts, cut_finder, distinct_samples
 
 __all__ = ["MAX_BINS", "Codes", "DenseCodes", "SparseCodes", "discretize", "joint_codes", "target_codes"]
 
 MAX_BINS = 256  # a code is one byte
-BLOCK = 2**18  # entries of X that are sorted at a time: 2 MB
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,13 @@ class SparseCodes:
 Codes = DenseCodes | SparseCodes
 
 
-def discretize(X: Data, n_bins: int = 5, n_jobs: int | None = None, weights: Array | None = None) -> Codes:
+def discretize(
+    X: Data,
+    n_bins: int = 5,
+    n_jobs: int | None = None,
+    weights: Array | None = None,
+    distinct: Ints | None = None,
+) -> Codes:
     """The codes of every feature: sparse when X is.
 
     Parameters
@@ -126,17 +132,21 @@ def discretize(X: Data, n_bins: int = 5, n_jobs: int | None = None, weights: Arr
         Threads; -1 for every core.
     weights : ndarray of shape (n_samples,), optional
         How often each sample counts: integers, or numbers of mean one.
+    distinct : ndarray of shape (n_features,), optional
+        How many samples differ that have a value of the feature, see
+        :func:`infused.information.cuts.distinct_samples`; by default those that differ in X.
     """
     if not 2 <= n_bins <= MAX_BINS:
         raise InputError(f"n_bins must be between 2 and {MAX_BINS}, got {n_bins}.")
+    distinct = distinct_samples(X)[0] if distinct is None else distinct
     if sp.issparse(X):
-        return _discretize_sparse(X, n_bins, weights)
+        return _discretize_sparse(X, n_bins, weights, distinct)
     if weights is not None:
-        codes = _discretize_weighted(X, n_bins, weights)
+        codes = _discretize_weighted(X, n_bins, weights, distinct)
     else:
         with workers(n_jobs) as pool:
-            codes = _discretize_dense(X, n_bins, pool)
-    return _with_gaps(codes, X, n_bins, weights)
+            codes = _discretize_dense(X, n_bins, distinct, pool)
+    return _with_gaps(codes, X, n_bins, weights, distinct)
 
 
 def joint_codes(codes: Codes, groups: Ints) -> Codes:
@@ -209,11 +219,12 @@ def target_codes(
     values, kind = resolve_target(X, y, target)
     if kind == "classes":
         return class_codes(values)[0]
-    codes = discretize(values[:, None], n_bins, weights=weights)
+    _, n_distinct = distinct_samples(X, values)
+    codes = discretize(values[:, None], n_bins, weights=weights, distinct=np.array([n_distinct]))
     return np.asarray(codes.codes[0], dtype=np.int64)
 
 
-def _discretize_dense(X: Array, n_bins: int, pool: Workers) -> DenseCodes:
+def _discretize_dense(X: Array, n_bins: int, distinct: Ints, pool: Workers) -> DenseCodes:
     n_samples, n_features = X.shape
     codes = np.empty((n_features, n_samples), np.uint8)
     n_codes = np.empty(n_features, np.int64)
@@ -222,7 +233,8 @@ def _discretize_dense(X: Array, n_bins: int, pool: Workers) -> DenseCodes:
     def run(span: slice) -> None:
         columns = np.ascontiguousarray(X[:, span].T, dtype=np.float64)
         whole = np.arange(len(columns) + 1, dtype=np.int64) * n_samples
-        cuts = find(whole, np.sort(columns, axis=1).ravel(), np.ones(columns.size), n_samples, n_bins)
+        ordered, amount = np.sort(columns, axis=1).ravel(), np.ones(columns.size)
+        cuts = find(whole, ordered, amount, distinct[span], n_samples, n_bins)
         codes[span] = cuts.codes(columns)
         n_codes[span] = cuts.number + 1
 
@@ -230,20 +242,20 @@ def _discretize_dense(X: Array, n_bins: int, pool: Workers) -> DenseCodes:
     return DenseCodes(codes, n_codes)
 
 
-def _discretize_weighted(X: Array, n_bins: int, weights: Array) -> DenseCodes:
+def _discretize_weighted(X: Array, n_bins: int, weights: Array, distinct: Ints) -> DenseCodes:
     """The same with weights: one column after the other, as weights must be brought into its order."""
     n_samples, n_features = X.shape
     codes, n_codes = np.empty((n_features, n_samples), np.uint8), np.empty(n_features, np.int64)
     find = cut_finder(X.size)
     for j in range(n_features):
         values, places = np.unique(X[:, j].astype(np.float64), return_inverse=True)
-        cuts = _cuts(find, values, _sums(weights, places), n_bins)
+        cuts = _cuts(find, values, _sums(weights, places), distinct[j], n_bins)
         codes[j] = np.searchsorted(cuts, values)[places]
         n_codes[j] = len(cuts) + 1
     return DenseCodes(codes, n_codes)
 
 
-def _with_gaps(codes: DenseCodes, X: Array, n_bins: int, weights: Array | None) -> DenseCodes:
+def _with_gaps(codes: DenseCodes, X: Array, n_bins: int, weights: Array | None, distinct: Ints) -> DenseCodes:
     """The codes with those columns made anew that have gaps."""
     with np.errstate(over="ignore", invalid="ignore"):
         sums = np.asarray(X.sum(axis=0), dtype=np.float64)
@@ -255,7 +267,7 @@ def _with_gaps(codes: DenseCodes, X: Array, n_bins: int, weights: Array | None) 
         own = None if weights is None else weights[~hole]
         rows[j] = np.zeros(len(hole), np.int64)
         if not hole.all():
-            present = discretize(X[~hole, j : j + 1], n_bins, weights=own)
+            present = discretize(X[~hole, j : j + 1], n_bins, weights=own, distinct=distinct[j : j + 1])
             rows[j][~hole], rows[j][hole] = present.codes[0], present.n_codes[0]
     return DenseCodes.of(rows)
 
@@ -266,13 +278,13 @@ def _sums(weights: Array, places: Ints) -> Floats:
     return sums.astype(np.float64)
 
 
-def _cuts(find: CutFinder, values: Floats, counts: Floats, n_bins: int) -> Floats:
+def _cuts(find: CutFinder, values: Floats, counts: Floats, distinct: int, n_bins: int) -> Floats:
     """The largest value of every bin but the last, of distinct values and how often each counts."""
-    cuts = find(np.array([0, len(values)]), values, counts, len(values), n_bins)
+    cuts = find(np.array([0, len(values)]), values, counts, np.array([distinct]), len(values), n_bins)
     return cuts.places[0, : cuts.number[0]]
 
 
-def _discretize_sparse(X: Data, n_bins: int, weights: Array | None = None) -> SparseCodes:
+def _discretize_sparse(X: Data, n_bins: int, weights: Array | None, distinct: Ints) -> SparseCodes:
     csc = sp.csc_array(X, dtype=np.float64, copy=True)
     csc.sum_duplicates()
     csc.eliminate_zeros()
@@ -283,7 +295,7 @@ def _discretize_sparse(X: Data, n_bins: int, weights: Array | None = None) -> Sp
         ordered = csc.data.copy()
         for start, stop in pairwise(indptr):
             ordered[start:stop].sort()
-        cuts = cut_finder(csc.nnz)(indptr, ordered, np.ones(csc.nnz), n_samples, n_bins)
+        cuts = cut_finder(csc.nnz)(indptr, ordered, np.ones(csc.nnz), distinct, n_samples, n_bins)
         codes = Cuts(cuts.places[owners], cuts.number[owners]).codes(csc.data[:, None])[:, 0]
         base, n_codes = cuts.codes(np.zeros((n_features, 1)))[:, 0], cuts.number + 1
         weights, each = np.ones(n_samples, np.int64), np.unique(owners[np.isnan(csc.data)])
@@ -296,7 +308,7 @@ def _discretize_sparse(X: Data, n_bins: int, weights: Array | None = None) -> Sp
     for j in each:  # with weights, or with gaps
         own = slice(indptr[j], indptr[j + 1])
         entries = csc.data[own], weights[csc.indices[own]]
-        base[j], n_codes[j] = _entry_codes(find, *entries, weights, n_bins, codes[own])
+        base[j], n_codes[j] = _entry_codes(find, *entries, weights, distinct[j], n_bins, codes[own])
     differs = codes != base[owners]
     np.cumsum(np.bincount(owners[differs], minlength=n_features), out=indptr[1:])
     samples = csc.indices[differs].astype(np.int32)
@@ -304,7 +316,7 @@ def _discretize_sparse(X: Data, n_bins: int, weights: Array | None = None) -> Sp
 
 
 def _entry_codes(
-    find: CutFinder, stored: Floats, own: Array, weights: Array, n_bins: int, codes: Array
+    find: CutFinder, stored: Floats, own: Array, weights: Array, distinct: int, n_bins: int, codes: Array
 ) -> tuple[int, int]:
     """Set the bin of every stored entry of one column; return that of zero, and how many there are."""
     gap = np.isnan(stored)
@@ -315,7 +327,7 @@ def _entry_codes(
         codes[:] = 0
         return 0, 1
     values, places = np.unique(values, return_inverse=True)
-    cuts = _cuts(find, values, _sums(counts, places), n_bins)
+    cuts = _cuts(find, values, _sums(counts, places), distinct, n_bins)
     codes[~gap] = np.searchsorted(cuts, stored[~gap])
     codes[gap] = len(cuts) + 1
     return int(np.searchsorted(cuts, 0.0)), len(cuts) + 1 + int(gap.any())

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from infused._runtime.sklearn_compat import Interval
 from infused._typing import Floats, Ints
+from infused.information.cuts import distinct_samples
 from infused.information.discrete import MAX_BINS, discretize, target_codes
 from infused.information.mutual import joint_information
 from infused.selectors.docs import INFORMED, documented
@@ -131,8 +132,9 @@ class InLasso(LinearSelector):
 
         def W(features: Ints) -> Floats:
             counts, units = (None, None) if weights is None else (weights.counts, weights.units)
-            codes = discretize(data.columns(features), self.n_bins, self.n_jobs, counts)
             y = one_target(data.y, weights)
+            distinct, _ = distinct_samples(data.X, y)
+            codes = discretize(data.columns(features), self.n_bins, self.n_jobs, counts, distinct[features])
             y_codes = target_codes(data.X, y, target=data.kind, n_bins=self.n_bins, weights=counts)
             return joint_information(
                 codes, y_codes, weights=units, n_jobs=self.n_jobs, memory_budget=self.memory_budget

@@ -20,6 +20,7 @@ from infused._runtime.threads import workers
 from infused._typing import Array, Floats
 from infused.exceptions import InputError, Setting
 from infused.graphs.validation import Target
+from infused.information.cuts import distinct_samples
 from infused.information.discrete import MAX_BINS, target_codes
 from infused.information.mutual import MutualInformation
 from infused.selectors.base import (
@@ -329,10 +330,11 @@ class MutualInformationSelector(ScoreSelector):
                 weights,
             )
             estimate = mutual_info_regression if real else mutual_info_classif
+            _, n_samples = distinct_samples(X, y, enough=len(y))
             return by_variable(
                 X,
                 seen.variables,
-                lambda columns: self._by_neighbours(columns, y, estimate),
+                lambda columns: self._by_neighbours(columns, y, estimate, n_samples),
                 lambda columns: joint_information_by_neighbours(columns, y, real, self.random_state),
             )
         counts, units = (None, None) if weights is None else (weights.counts, weights.units)
@@ -342,22 +344,25 @@ class MutualInformationSelector(ScoreSelector):
         with workers(self.n_jobs) as pool:
             return MutualInformation.build(features, codes, pool, units).with_target()
 
-    def _by_neighbours(self, X: Any, y: Array, estimate: Callable[..., Floats]) -> Floats:
+    def _by_neighbours(self, X: Any, y: Array, estimate: Callable[..., Floats], n_samples: int) -> Floats:
         # One call for each column: the noise that scikit-learn adds is then the same for all.
         columns = X.tocsc() if sp.issparse(X) else X
 
         def score(n: int) -> float:
             column = columns[:, [n]].toarray() if sp.issparse(columns) else columns[:, [n]]
-            discrete = is_discrete(column[:, 0])
+            discrete = is_discrete(column[:, 0], n_samples)
             return float(estimate(column, y, discrete_features=discrete, random_state=self.random_state)[0])
 
         jobs = Parallel(n_jobs=self.n_jobs, prefer="threads")
         return np.array(jobs(delayed(score)(n) for n in range(X.shape[1])))
 
 
-def is_discrete(values: Floats) -> bool:
-    """Whether a column holds codes: whole numbers, of which each has five samples or more on average."""
+def is_discrete(values: Floats, n_samples: int) -> bool:
+    """Whether a column holds codes: whole numbers, of which each has five samples or more on average.
+
+    Copies of a sample are one of ``n_samples``.
+    """
     if not (values == np.round(values)).all():
         return False
     n_distinct = len(np.unique(values))
-    return n_distinct <= 2 or FEWEST_OF_A_CODE * n_distinct <= len(values)
+    return n_distinct <= 2 or FEWEST_OF_A_CODE * n_distinct <= n_samples

@@ -16,6 +16,7 @@ from infused._runtime.messages import listed, quoted
 from infused._typing import Array, Data, Floats
 from infused.coding import OTHER, Coder, Levels, has_gaps, is_identifier
 from infused.exceptions import InputError
+from infused.information.cuts import distinct_samples
 from infused.information.discrete import Codes, DenseCodes, discretize, joint_codes
 from infused.selectors.base import checked
 from infused.selectors.frames import mixed_table
@@ -80,11 +81,12 @@ class Seen:
     def codes(self, n_bins: int, n_jobs: int | None) -> Codes:
         """For counts: numbers in bins, the levels of categories as they are, a gap as a level of its own."""
         counts = None if self.weights is None else self.weights.counts
+        distinct, _ = distinct_samples(self.X, self.y)
         if self.levels is None:
-            return joint_codes(discretize(self.X, n_bins, n_jobs, counts), self.variables.codes)
+            return joint_codes(discretize(self.X, n_bins, n_jobs, counts, distinct), self.variables.codes)
         numbers = np.array([own is None for own in self.levels])
         rows = [np.empty(0, np.int64)] * len(numbers)
-        binned = discretize(self.X[:, numbers], n_bins, n_jobs, counts)
+        binned = discretize(self.X[:, numbers], n_bins, n_jobs, counts, distinct[numbers])
         for j, row in zip(np.flatnonzero(numbers), binned.codes, strict=True):
             rows[j] = row
         for j in np.flatnonzero(~numbers):

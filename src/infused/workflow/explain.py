@@ -21,6 +21,7 @@ from infused.data.treatment import Treatment
 from infused.exceptions import InputError, Setting
 from infused.graphs import feature_distributions, target_distributions
 from infused.information import similarity
+from infused.information.cuts import distinct_samples
 from infused.information.discrete import DenseCodes, discretize, target_codes
 from infused.information.mutual import MutualInformation
 from infused.record.codec import encode
@@ -372,7 +373,8 @@ def _f_values(view: FeatureView, target: Array, real: bool) -> Floats:
 
 def _mutual_information(view: FeatureView, n_jobs: int | None) -> Floats:
     y = target_codes(view.X, view.data.y, target=view.data.kind)
-    codes = discretize(view.X, n_jobs=n_jobs)
+    distinct, _ = distinct_samples(view.X, view.data.y)
+    codes = discretize(view.X, n_jobs=n_jobs, distinct=distinct)
     if isinstance(codes, DenseCodes):
         for j in range(view.data.n_features):
             if view.levels(j) is not None:  # bins would join levels
