@@ -1,4 +1,8 @@
-"""A law of every ranking: the selection for k is the first k of the ranking made for any larger k."""
+"""Laws of every ranking: how far one serves other numbers of features than the one it was made for.
+
+The selection for k is the first k of the ranking made for any larger k. Most selectors have one ranking for
+all numbers; those that pick one feature after the other order the rest by a rule of theirs.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from infused import available_selectors, make_selector
+from infused import Lasso, StabilitySelection, available_selectors, make_selector
 from infused.selectors.registry import selector_info
 
-IDS = [id for id in available_selectors() if id not in ("random", "auto", "stability", "knockoffs")]
+FILTERS = ("mifs", "mrmr", "jmim", "jmi", "cmim", "disr")
+IDS = [id for id in available_selectors() if id not in ("auto", "stability", "knockoffs")]
 SLOW = ("random-forest", "mutual-info", "infused-lasso")
 
 
@@ -62,5 +67,56 @@ def test_the_selection_for_k_is_the_first_k_of_any_longer_one(id):
         np.testing.assert_array_equal(np.argsort(first.ranking_)[:shorter], order)
         assert not (first.support_ & ~second.support_).any()
         np.testing.assert_array_equal(np.sort(first.ranking_), np.arange(1, n + 1))
+        if id in FILTERS:
+            behind = np.argsort(first.ranking_)[shorter:]
+            falls(first.criterion_[behind], first.relevance_[behind] > 0)
+        elif id == "greedy-forward":
+            falls(first.scores_[np.argsort(first.ranking_)])
+        else:
+            np.testing.assert_array_equal(first.ranking_, second.ranking_)
 
     check()
+
+
+def falls(values, varies=None):
+    """Values never rise along a ranking but within ties; what does not vary is left out."""
+    values = values if varies is None else values[varies]
+    assert (np.diff(values) <= 1e-10 * np.maximum(1.0, np.abs(values[1:]))).all()
+
+
+def a_problem(seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 12))
+    return X, (X[:, 1] + X[:, 4] - X[:, 9] + rng.normal(size=60) > 0).astype(int)
+
+
+@pytest.mark.parametrize("id", [id for id in IDS if "ranking" in make_selector(id).get_params()])
+@pytest.mark.parametrize("ranking", ["recursive", "coefficient", "path"])
+def test_linear_selectors_have_one_ranking_for_all_numbers(id, ranking):
+    fits = [make_selector(id, ranking=ranking, n_features_to_select=k).fit(*a_problem()) for k in (1, 5, 12)]
+    for one in fits[:2]:
+        np.testing.assert_array_equal(one.ranking_, fits[-1].ranking_)
+
+
+def test_knockoffs_have_one_ranking_for_all_numbers():
+    made = [make_selector("knockoffs", random_state=0, n_draws=3, n_features_to_select=k) for k in (1, 7)]
+    first, second = (selector.fit(*a_problem()) for selector in made)
+    np.testing.assert_array_equal(first.ranking_, second.ranking_)
+    assert (first.support_.sum(), second.support_.sum()) == (1, 7)
+
+
+def test_halves_of_one_number_have_one_ranking():
+    """Where the selector has a number of its own, the one that is asked for only cuts the ranking."""
+    fits = [
+        StabilitySelection(
+            Lasso(n_features_to_select=3), n_features_to_select=k, n_pairs=5, random_state=0
+        ).fit(*a_problem())
+        for k in (None, 1, 6)
+    ]
+    for one in fits[1:]:
+        np.testing.assert_array_equal(one.ranking_, fits[0].ranking_)
+
+
+def test_the_ranking_of_auto_is_that_of_its_selector():
+    selector = make_selector("auto", methods=["anova", "mrmr"], cv=2).fit(*a_problem())
+    np.testing.assert_array_equal(selector.ranking_, selector.selector_.ranking_)

@@ -191,7 +191,7 @@ def order_of_features(
     """All features, the best first, by a selector that is fitted here; ``ks`` are numbers that it must tell.
 
     Where ``groups`` tell the variable of each column, variables are what is ordered. One ranking serves
-    every number of them: the best k are its first k.
+    every number of them up to the one that the selector was asked for: the best k are its first k.
     """
     name = type(selector).__name__
     if kind == "real" and not _knows_target(selector) and (y == np.round(y)).all():

@@ -151,7 +151,8 @@ _LINEAR = {
         scores_ : ndarray of shape (n_features,) or (n_groups,)
             Larger is better; in the order of ``ranking_``.
         ranking_ : ndarray of int of shape (n_features,) or (n_groups,)
-            1 for the best.
+            1 for the best. It is the same for every number of features that is asked for, so that the first j
+            are the selection for j; with None, features are ranked by the length of their coefficients.
     """),
     **_SUPPORT,
     **entries("""
@@ -257,9 +258,10 @@ FILTERS = {
             Larger is better: the number of features that are not ahead in the ranking. Values of the
             criterion at different steps cannot be compared, so they are no scores.
         ranking_ : ndarray of int of shape (n_features,) or (n_groups,)
-            1 for the best. Selected features are in the order in which they were picked, the others behind
-            them by their criterion at the last step. Ties (differences below 1e-10) go to the feature with
-            more relevance, then to the first.
+            1 for the best. Selected features are in the order in which they were picked: the first j of k are
+            the selection for j. The others follow by their criterion at the last step, which need not be the
+            order in which a larger number would pick them; constants are last. Ties (differences below 1e-10)
+            go to the feature with more relevance, then to the first.
     """),
     **_SUPPORT,
     **entries("""
@@ -287,7 +289,7 @@ SCORES = {
         scores_ : ndarray of shape (n_features,) or (n_groups,)
             Larger is better.
         ranking_ : ndarray of int of shape (n_features,) or (n_groups,)
-            1 for the best; ties go to the first.
+            1 for the best, the same for every number of features that is asked for; ties go to the first.
     """),
     **_SUPPORT,
     **_SEEN,
@@ -307,7 +309,8 @@ AUTO = {
         scores_ : ndarray of shape (n_features,) or (n_groups,)
             Those of the method that was chosen.
         ranking_ : ndarray of int of shape (n_features,) or (n_groups,)
-            1 for the best.
+            1 for the best: the ranking of ``selector_``. Another number of features may have another method
+            chosen, and so another order.
         number_curve_ : NumberCurve
             The scores of the method that was chosen against the number of features; only where that was
             chosen, too.
@@ -329,7 +332,9 @@ STABILITY = {
         scores_ : ndarray of shape (n_features,) or (n_groups,)
             The frequencies; zero for constant features.
         ranking_ : ndarray of int of shape (n_features,) or (n_groups,)
-            1 for the best: by frequency, then by the mean rank in the halves, then by position.
+            1 for the best: by frequency, then by the mean rank in the halves, then by position. Where the
+            selector has a number of its own, it is the same for every number that is asked for; else halves
+            choose as many as are asked for, and another number may have another order.
     """),
     **_SUPPORT,
     **_SEEN,
@@ -357,7 +362,8 @@ KNOCKOFFS = {
             Larger is better: the mean of W over the draws, as a share of the largest, and two more for what
             the rate allows to select.
         ranking_ : ndarray of int of shape (n_features,) or (n_groups,)
-            1 for the best, by score, then by correlation with the target.
+            1 for the best, by score, then by correlation with the target; the same for every number of
+            features that is asked for.
     """),
     **_SUPPORT,
     **entries("""

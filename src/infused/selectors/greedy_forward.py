@@ -70,8 +70,9 @@ class GreedyForward(BaseSelector):
         For a selected feature, the gains of its step and of those after it, above whatever is left, so that
         scores fall along the ranking; for others, their gain at the end.
     ranking_ : ndarray of int of shape (n_features,) or (n_groups,)
-        The order of selection; then the others by their gain at the end, by their correlation with the
-        target, and by position. The same rule breaks ties.
+        The order of selection: the first j of k are the selection for j. The others follow by their gain at
+        the end, which need not be the order in which a larger number would select them; then by their
+        correlation with the target, and by position. The same rule breaks ties.
     gains_ : ndarray of shape (n_selected,)
         By how much each step lowered the objective, as a share of :math:`|Y|^2`.
     %(attributes)s
