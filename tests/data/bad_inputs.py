@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from infused.data.variables import MOST_TEXTS
 
+NO_TEXT = np.frombuffer(np.full(4, 0x7FFFFFFF, "<u4").tobytes(), "<U1")
 GOOD = "a,b,kind\n1.5,2,x\n2.5,1,y\n0.5,7,x\n9.5,3,y\n"
 
 
@@ -28,6 +29,11 @@ def text(content, name="t.csv", encoding="utf-8", **options):
         return path, {"target": "kind", **options}
 
     return build
+
+
+def nested(opening, closing):
+    """A row of JSON with 10,000 of them inside each other."""
+    return f'{{"a": {opening * 10_000}1{closing * 10_000}, "kind": 1}}\n'
 
 
 def columns(table):
@@ -276,6 +282,18 @@ CASES = {
     "bytes": (columns({"raw": [b"\xff", b"\xfe"], "b": [1.5, 2]}), ["'raw'", "bytes", "drop=['raw']"]),
     "beyond 2^53": (text("big,kind\n9007199254740993,x\n5,y\n6,x\n"), ["'big'", "2^53", "use=['big']"]),
     "beyond 2^53 in a matrix": (npz(X=np.array([[2**60, 1], [3, 4]]), y=Y4[:2]), ["t.npz", "2^53"]),
+    "a target beyond Unicode": (npz(X=X4, y=NO_TEXT), ["'y'", "beyond Unicode"]),
+    "names beyond Unicode": (
+        npz(X=X4, y=Y4, feature_names=NO_TEXT[:2]),
+        ["'feature_names'", "t.npz", "beyond Unicode"],
+    ),
+    "nested lists": (text(nested("[", "]"), "t.jsonl"), ["t.jsonl", "more than 64 deep"]),
+    "nested objects": (text(nested('{"a": ', "}"), "t.jsonl"), ["t.jsonl", "more than 64 deep"]),
+    "nested lists among brackets in texts": (
+        text(nested('["]\\"]", ', "]"), "t.jsonl"),
+        ["t.jsonl", "more than 64 deep"],
+    ),
+    "lists that do not end": (text('{"a": ' + "[" * 10_000, "t.jsonl"), ["t.jsonl", "more than 64 deep"]),
     "drop unknown": (text(GOOD, drop=["c"]), ["drop='c'", "no such column"]),
     "use unknown": (text(GOOD, use=["aa"]), ["use='aa'", "no such column"]),
     "everything dropped": (text(GOOD, drop=["a", "b"]), ["t.csv", "no feature columns"]),
@@ -358,3 +376,9 @@ CASES = {
         ["t.arff", "encoding="],
     ),
 }
+if np.finfo(np.longdouble).max > np.finfo(np.float64).max:  # not on every machine
+    LARGEST = np.finfo(np.longdouble).max
+    CASES |= {
+        "beyond float64": (npz(X=X4 * (LARGEST / 100), y=Y4), ["t.npz", "range of float64"]),
+        "beyond float64 as target": (npz(X=X4, y=Y4 * LARGEST), ["'y'", "range of float64"]),
+    }

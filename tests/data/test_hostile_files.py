@@ -197,6 +197,21 @@ def test_separators_and_encodings_that_are_none(tmp_path):
     refused(path, "encoding.*not known", target="kind", encoding="utf\0")
 
 
+def test_nesting_that_a_table_may_have(tmp_path):
+    """Brackets in texts are no nesting, and a column of lists can be left out."""
+    rows = [{"a": j * 0.5, "t": '["\\"[[{' * 100, "l": [[[j]]], "kind": "xy"[j % 2]} for j in range(6)]
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert load_data(tmp_path / "t.jsonl", target="kind", drop=["l", "t"]).X.ravel().tolist() == [
+        j * 0.5 for j in range(6)
+    ]
+
+
+def test_nesting_on_standard_input(monkeypatch):
+    content = b'{"a": ' + b"[" * 10_000 + b"]" * 10_000 + b', "kind": 1}\n'
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+    refused("-", "standard input nests lists or objects more than 64 deep", target="kind")
+
+
 def test_parquet_without_columns(tmp_path):
     parquet.write_table(pa.table({}), tmp_path / "t.parquet")
     refused(tmp_path / "t.parquet", "no columns")

@@ -234,6 +234,27 @@ def test_labels_that_are_missing_or_mixed_are_refused(id):
             made(id).fit(X, mixed)
 
 
+@pytest.mark.skipif(
+    np.finfo(np.longdouble).max <= np.finfo(np.float64).max, reason="long doubles are doubles here"
+)
+@every_selector
+def test_long_doubles_beyond_float64_are_refused(id):
+    """Where they are not, they become infinities after the check for these."""
+    X, y = WINE[0].astype(np.longdouble), WINE[0][:, 0].astype(np.longdouble)
+    large = np.finfo(np.longdouble).max / 4000
+    for data, target in ((X * large, WINE[1]), (sp.csr_array(X * large), WINE[1]), (WINE[0], y * large)):
+        with pytest.raises(ValueError, match=r"range of float64|too large for dtype"):
+            made(id, n_features_to_select=2).fit(data, target)
+    assert made(id, n_features_to_select=2).fit(X, WINE[1]).support_.sum() == 2
+
+
+@every_selector
+def test_labels_beyond_unicode_are_refused(id):
+    codes = np.where(WINE[1] == 0, 0x7FFFFFFF, 0x41).astype("<u4")
+    with pytest.raises(InputError, match="y holds characters beyond Unicode"):
+        made(id, n_features_to_select=2).fit(WINE[0], np.frombuffer(codes.tobytes(), "<U1"))
+
+
 @every_selector
 def test_dates_are_no_numbers(id):
     X, y = counts()

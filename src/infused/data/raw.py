@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from infused._runtime.arrays import check_characters, in_double
 from infused._runtime.messages import count, reason
 from infused._runtime.sizes import FEATURE_BYTES, check_table
 from infused._runtime.sparse import sound
@@ -99,9 +100,11 @@ def as_array(values: Any, what: str) -> Array:
     if isinstance(values, np.ma.MaskedArray) and values.dtype.kind in "biuf":
         return np.ma.filled(values.astype(np.float64), np.nan)
     try:
-        return np.asarray(values)
+        array = np.asarray(values)
     except ValueError as error:
         raise DataError(f"{what} is no array: {reason(error)}") from error
+    check_characters(array, what)
+    return array
 
 
 def _as_numbers(X: Any, where: str) -> Data:
@@ -115,6 +118,7 @@ def _as_numbers(X: Any, where: str) -> Data:
         )
     if X.dtype.kind in REFUSED:
         raise DataError(f"X of {where} {REFUSED[X.dtype.kind]}; it must hold real numbers")
+    X = in_double(X, f"X of {where}")
     values = X.data if sparse.issparse(X) else X
     if X.dtype.kind in "iu" and X.dtype.itemsize == 8 and values.size and _largest(values) >= EXACT:
         raise DataError(

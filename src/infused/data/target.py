@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from infused._runtime.arrays import in_double
 from infused._runtime.messages import count, listed, quoted
 from infused._runtime.targets import FEW_VALUES, are_classes
 from infused._typing import Array, TargetKind
@@ -98,7 +99,7 @@ def target_from_array(values: Any, name: str) -> Array:
     if y.dtype.kind not in "biuf":
         what = "complex numbers" if y.dtype.kind == "c" else f"values of type {y.dtype}"
         raise DataError(f"the target {quoted(name)} holds {what}; it must hold classes or numbers")
-    return y.astype(np.int64) if y.dtype.kind == "b" else y
+    return y.astype(np.int64) if y.dtype.kind == "b" else in_double(y, f"the target {quoted(name)}")
 
 
 def settle_target(y: Array, name: str, task: str | None) -> tuple[Array, TargetKind, list[str]]:

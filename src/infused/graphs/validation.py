@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
+from infused._runtime.arrays import check_characters, in_double
 from infused._runtime.messages import check_choice
 from infused._runtime.sparse import sound
 from infused._runtime.targets import told_kind
@@ -44,6 +45,7 @@ def check_data(X: Any) -> Data:
         raise InputError("X has dtype object; numbers are needed: convert it with X.astype(float).")
     with np.errstate(over="ignore", invalid="ignore"):  # it looks for NaN in a sum, which may overflow
         X = check_array(sound(X), accept_sparse="csc", dtype="numeric", ensure_min_samples=2, input_name="X")
+    X = in_double(X, "X")
     if not sp.issparse(X):
         return np.asarray(X)
     return sp.csc_array(X, dtype=np.float64, copy=True)
@@ -54,7 +56,7 @@ def resolve_target(X: Any, y: Any, target: Target) -> tuple[Array, TargetKind]:
     check_choice("target", target, TARGETS)
     y = comparable(column_or_1d(y, warn=False))
     if y.dtype.kind in "fc":
-        y = check_array(y, ensure_2d=False, dtype="numeric", input_name="y")
+        y = in_double(check_array(y, ensure_2d=False, dtype="numeric", input_name="y"), "y")
     check_consistent_length(X, y)
     if target == "auto":
         found = kind_of_target(y)
@@ -74,8 +76,10 @@ def kind_of_target(y: Any, **options: Any) -> str:
 
 def comparable(y: Any) -> Any:
     """y itself; labels that are missing, or that cannot be told apart by order, are refused."""
-    values = getattr(y, "dtype", None)
-    if getattr(values, "kind", "O") != "O" or y is None or sp.issparse(y):
+    kind = getattr(getattr(y, "dtype", None), "kind", "O")
+    if kind == "U":
+        check_characters(np.asarray(y), "y")
+    if kind != "O" or y is None or sp.issparse(y):
         return y
     try:
         labels = np.asarray(y, dtype=object).ravel()

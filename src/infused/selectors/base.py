@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from infused._runtime.arrays import in_double
 from infused._runtime.callbacks import CallbackSupport
 from infused._runtime.cluster import is_collection
 from infused._runtime.sklearn_compat import Interval, StrOptions, output_container
@@ -182,9 +183,9 @@ def checked(selector: BaseSelector, X: Any, y: Any, **options: Any) -> tuple[Any
     X, y = sound(X), comparable(sound(y, "y"))
     with np.errstate(over="ignore", invalid="ignore"):  # it looks for NaN in a sum, which may overflow
         X, y = validate_data(selector, X, y, accept_sparse=["csr", "csc"], ensure_min_samples=2, **options)
-    y = y.toarray() if sp.issparse(y) else y
+    y = in_double(y.toarray() if sp.issparse(y) else y, "y")
     check_varied(y)
-    return X, y
+    return in_double(X, "X"), y
 
 
 def with_targets(selector: BaseSelector, X: Any, y: Any) -> tuple[Any, Any]:

@@ -17,7 +17,7 @@ from infused._runtime.sizes import FEATURE_BYTES, check_archive, check_table
 from infused._runtime.sparse import sound
 from infused.data.columns import numbered
 from infused.data.errors import DataError, parsing
-from infused.data.raw import Part, RawMatrix
+from infused.data.raw import Part, RawMatrix, as_array
 from infused.data.readers import reader
 from infused.data.treatment import Treatment
 from infused.exceptions import Setting
@@ -108,7 +108,8 @@ def _pick(arrays: Mapping[str, Any], treatment: Treatment, part: Part, path: Pat
     if part != "target":
         X = arrays[_key(arrays, "x_key", treatment.x_key, X_KEYS, path)]
         names_key = _find(arrays, NAME_KEYS)
-        names = None if names_key is None else _texts(arrays[names_key])
+        where = f"{quoted(names_key)} of {quoted(path)}"
+        names = None if names_key is None else _texts(arrays[names_key], where)
     if part in ("both", "target"):
         alone = part == "target" and treatment.y_key is None and len(arrays) == 1
         y_key = next(iter(arrays)) if alone else _key(arrays, "y_key", treatment.y_key, Y_KEYS, path)
@@ -117,9 +118,9 @@ def _pick(arrays: Mapping[str, Any], treatment: Treatment, part: Part, path: Pat
     return RawMatrix(X, y, y_key, names)
 
 
-def _texts(values: Any) -> tuple[str, ...]:
+def _texts(values: Any, what: str) -> tuple[str, ...]:
     """From an array of texts, or from a MATLAB cell array of them."""
-    flat = np.asarray(values).ravel()
+    flat = as_array(values, what).ravel()
     return tuple(str(np.asarray(value).ravel()[0] if np.size(value) else "").strip() for value in flat)
 
 

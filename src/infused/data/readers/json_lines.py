@@ -8,7 +8,7 @@ from pathlib import Path
 from infused._runtime.extras import extra
 from infused._runtime.messages import quoted
 from infused._runtime.sizes import check_table
-from infused.data.errors import parsing
+from infused.data.errors import DataError, parsing
 from infused.data.raw import Part, RawTable, validated
 from infused.data.readers import reader
 from infused.data.treatment import Treatment
@@ -16,6 +16,10 @@ from infused.data.treatment import Treatment
 __all__ = ["read_json_lines"]
 
 KEY = re.compile(rb'"((?:[^"\\]|\\.)*+)"\s*+:')
+ESCAPED = re.compile(rb"\\.")
+MARKS = bytes.maketrans(b"{}", b"[]")
+NO_MARKS = bytes(set(range(256)) - set(b'[]{}"\n'))
+DEEPEST = 64  # lists and objects inside each other: pyarrow recurses, and some thousands end the process
 SMALLEST_BLOCK, LARGEST_BLOCK = 1 << 20, 1 << 30  # an object must fit into a block
 
 
@@ -25,14 +29,31 @@ def read_json_lines(path: Path, treatment: Treatment, part: Part) -> RawTable:
     extra("pyarrow")
     from pyarrow import json
 
-    _check_size(path)
+    content = path.read_bytes()
+    _check_depth(content, path)
+    _check_size(content, path)
     size = min(max(SMALLEST_BLOCK, path.stat().st_size), LARGEST_BLOCK)
     with parsing(path, "JSON lines"):
         return RawTable(validated(json.read_json(path, read_options=json.ReadOptions(block_size=size))))
 
 
-def _check_size(path: Path) -> None:
-    """Every key is a column in every row, so that few bytes can make a large table."""
-    content = path.read_bytes()
+def _check_depth(content: bytes, path: Path) -> None:
+    """Refuse nesting that no table has, before pyarrow follows it.
+
+    Each round takes away the innermost brackets outside texts; few that have no partner are left to pyarrow.
+    """
+    marks = ESCAPED.sub(b"", content).translate(MARKS, NO_MARKS).replace(b'""', b"")
+    nested = b"".join(part for line in marks.split(b"\n") for part in line.split(b'"')[::2])
+    for _ in range(DEEPEST):
+        nested = nested.replace(b"[]", b"")
+    if len(nested) > DEEPEST:
+        raise DataError(
+            f"{quoted(path)} nests lists or objects more than {DEEPEST} deep: write a number or a text for "
+            "each key"
+        )
+
+
+def _check_size(content: bytes, path: Path) -> None:
+    """Refuse a table beyond the memory budget: every key is a column in every row, even where it is absent."""
     keys = len({match[1] for match in KEY.finditer(content)})
     check_table(content.count(b"\n") + 1, keys, quoted(path))
