@@ -54,6 +54,6 @@ def _check_depth(content: bytes, path: Path) -> None:
 
 
 def _check_size(content: bytes, path: Path) -> None:
-    """Refuse a table beyond the memory budget: every key is a column in every row, even where it is absent."""
+    """Refuse a table beyond the memory budget: every key is a column in every row, also where absent."""
     keys = len({match[1] for match in KEY.finditer(content)})
     check_table(content.count(b"\n") + 1, keys, quoted(path))
