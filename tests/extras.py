@@ -21,11 +21,9 @@ import infused
 from infused._runtime.extras import EXTRAS
 from infused._runtime.files import alone
 from infused._runtime.started import on_cluster
-from infused.data.fetch import _download
-from infused.exceptions import InputError, MissingExtraError
+from infused.exceptions import MissingExtraError
 
 LINE = "this needs the package {}, which is not installed: pip install 'infused[{}]'"
-NOBODY = "http://127.0.0.1:9/USPS.mat"  # a port where nothing listens
 INSTALLED = sys.argv[1] if sys.argv[1:] else None
 
 NAMES = list("abcdefghijkl")
@@ -71,15 +69,6 @@ def a_plot() -> None:
     infused.report.plot_convergence(infused.select((X, y), k=2))
 
 
-def a_file_from_afar() -> None:
-    try:
-        _download(NOBODY, Path("USPS.mat"), None, None)
-    except MissingExtraError:
-        raise
-    except InputError as error:
-        assert "cannot be fetched" in str(error), error
-
-
 def processes() -> None:
     with on_cluster(workers=1):
         assert infused.structural_information(X, y).shape == (12, 12)
@@ -118,7 +107,6 @@ JOBS: tuple[tuple[Callable[[], None], str, str], ...] = (
     (a_page, "report", "jinja2"),
     (a_plot, "plots", "matplotlib"),
     (the_command, "cli", "typer"),
-    (a_file_from_afar, "fetch", "pooch"),
     (processes, "dask", "dask"),
     (cells, "h5ad", "anndata"),
 )

@@ -93,7 +93,7 @@ def test_the_recipe_asks_for_what_the_package_asks_for():
     inside = re.findall(r"infused\[(.*)\]", extras["all"][0])[0].split(",")
     wanted = {*project["dependencies"], *(one for name in inside for one in extras[name])}
     asked = {line.replace(" ", "") for line in recipe()["requirements"]["run"]}
-    conda = {"matplotlib": "matplotlib-base", "pooch": "pooch"}
+    conda = {"matplotlib": "matplotlib-base"}
     named = {re.sub(r"^[\w-]+", lambda name: conda.get(name[0], name[0]), one) for one in wanted}
     assert {one for one in asked if not one.startswith("python")} == named
     assert recipe()["context"]["python_min"] == project["requires-python"].removeprefix(">=")

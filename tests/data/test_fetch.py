@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -20,6 +21,7 @@ from infused.data import DataError, available_datasets, dataset_info, load_data
 from infused.data.fetch import fetch_file
 from infused.data.paper import PAPER
 from infused.data.public import MORE, SETS
+from tests.data.servers import chunked, first_byte, http, serving
 
 X = np.random.default_rng(0).normal(size=(30, 40))
 
@@ -115,6 +117,130 @@ def test_a_part_that_is_longer_than_the_file_begins_anew(server, place):
     (place / "Isolet1.mat.part").write_bytes(b"x" * (len(WHOLE) + 9))
     assert fetch_file("Isolet1").read_bytes() == WHOLE
     assert len(server.asked) == 2
+
+
+OTHER = content(X + 1)  # a later version, of the same length
+TAG, DATE, NOW = (
+    'ETag: "{}"',
+    "Last-Modified: Wed, 21 Oct 2015 07:28:0{} GMT",
+    "Date: Wed, 21 Oct 2015 09:00:00 GMT",
+)
+CUT, LONGER = 5000, len(OTHER) + 1
+
+
+def two_versions(first, then, *, honest=False, partly=None):
+    """Cuts WHOLE, then has OTHER; its headers name the version, and it may heed If-Range."""
+    asked = []
+
+    def answer(request):
+        asked.append(request)
+        if len(asked) == 1:
+            return [http(WHOLE, *first, cut=CUT)]
+        start = first_byte(request)
+        if not start or (honest and "If-Range" in request):
+            return [http(OTHER, *then)]
+        rest = f"Content-Range: bytes {start}-{len(OTHER) - 1}/{len(OTHER)}"
+        return [
+            http(OTHER[start:], *then, *([rest] if partly is None else partly), status="206 Partial Content")
+        ]
+
+    return answer, asked
+
+
+MIXED = {
+    "no validators": two_versions((), ()),
+    "another tag": two_versions((TAG.format(1),), (TAG.format(2),)),
+    "another tag, heeded": two_versions((TAG.format(1),), (TAG.format(2),), honest=True),
+    "a tag that is gone": two_versions((TAG.format(1),), ()),
+    "a weak tag": two_versions(('ETag: W/"1"',), ('ETag: W/"1"',)),
+    "another date": two_versions((DATE.format(1), NOW), (DATE.format(2), NOW)),
+    "a date of now": two_versions((DATE.format(1), DATE.format(2).replace("Last-Modified", "Date")), ()),
+    "a date that is none": two_versions(("Last-Modified: today", NOW), ("Last-Modified: today", NOW)),
+    "the same tag, no range": two_versions((TAG.format(1),), (TAG.format(1),), partly=()),
+    "the same tag, another range": two_versions(
+        (TAG.format(1),), (TAG.format(1),), partly=(f"Content-Range: bytes 0-9/{len(OTHER)}",)
+    ),
+    "the same tag, another length": two_versions(
+        (TAG.format(1),), (TAG.format(1),), partly=(f"Content-Range: bytes {CUT}-{LONGER - 1}/{LONGER}",)
+    ),
+}
+
+
+@pytest.mark.parametrize("versions", MIXED.values(), ids=MIXED)
+def test_two_versions_are_never_mixed(place, monkeypatch, versions):
+    """A part of one and the rest of another would be settled as the set, for good."""
+    answer, asked = versions
+    with serving(answer) as where:
+        monkeypatch.setitem(SETS, "colon", replace(SETS["colon"], address=f"{where}/set.mat"))
+        with pytest.raises(DataError, match=r"after [\d,]+ "):
+            fetch_file("colon")
+        assert fetch_file("colon").read_bytes() == OTHER
+    assert 2 <= len(asked) <= 3 and names(place) == ["colon.mat", "colon.sha256"]
+
+
+@pytest.mark.parametrize("headers", [(TAG.format(1), DATE.format(1), NOW), (DATE.format(1), NOW)])
+def test_a_set_without_a_sum_goes_on_where_its_version_is_still_there(place, monkeypatch, headers):
+    asked = []
+
+    def answer(request):
+        asked.append(request)
+        start = first_byte(request)
+        if not start:
+            return [http(WHOLE, *headers, cut=CUT)]
+        told = f"Content-Range: bytes {start}-{len(WHOLE) - 1}/{len(WHOLE)}"
+        return [http(WHOLE[start:], *headers, told, status="206 Partial Content")]
+
+    with serving(answer) as where:
+        monkeypatch.setitem(SETS, "colon", replace(SETS["colon"], address=f"{where}/set.mat"))
+        with pytest.raises(DataError, match=r"was cut after 5,000 bytes .*it goes on from there"):
+            fetch_file("colon")
+        assert names(place) == ["colon.mat.part", "colon.mat.version"]
+        assert fetch_file("colon").read_bytes() == WHOLE
+    assert first_byte(asked[1]) == CUT and f"If-Range: {headers[0].partition(' ')[2]}" in asked[1]
+    assert names(place) == ["colon.mat", "colon.sha256"]
+
+
+def test_the_rest_may_be_cut_again(place, monkeypatch):
+    """In chunks, whose number nobody states: the whole length is known from the first time."""
+    coding = "Transfer-Encoding: chunked"
+
+    def answer(request):
+        start = first_byte(request)
+        if not start:
+            return [http(WHOLE, TAG.format(1), cut=CUT)]
+        told = f"Content-Range: bytes {start}-{len(WHOLE) - 1}/{len(WHOLE)}"
+        head = http(b"", TAG.format(1), told, coding, status="206 Partial Content")
+        return [head, chunked(WHOLE[start : start + 2000])]
+
+    with serving(answer) as where:
+        monkeypatch.setitem(SETS, "colon", replace(SETS["colon"], address=f"{where}/set.mat"))
+        for size in range(CUT, len(WHOLE), 2000):
+            with pytest.raises(DataError, match=f"was cut after {size:,} bytes"):
+                fetch_file("colon")
+        assert fetch_file("colon").read_bytes() == WHOLE
+
+
+def test_a_cut_without_a_validator_keeps_nothing(server, place):
+    server.cut = CUT
+    with pytest.raises(
+        DataError, match=r"cannot be fetched \(the transfer ended after 5,000 of [\d,]+ bytes\)"
+    ):
+        fetch_file("colon")
+    assert names(place) == []
+
+
+def test_an_unasked_part_settles_nothing(place, monkeypatch):
+    with serving(lambda request: [http(WHOLE, status="206 Partial Content")]) as where:
+        monkeypatch.setitem(SETS, "colon", replace(SETS["colon"], address=f"{where}/set.mat"))
+        with pytest.raises(DataError, match="the server answers 206"):
+            fetch_file("colon")
+    assert names(place) == []
+
+
+def test_two_processes_fetch_once(server, place):
+    with ThreadPoolExecutor(4) as pool:
+        assert {path.read_bytes() for path in pool.map(fetch_file, ["Isolet1"] * 4)} == {WHOLE}
+    assert len(server.asked) == 1
 
 
 def test_without_a_network_it_says_what_to_do(place, monkeypatch):

@@ -50,7 +50,7 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
         raise InputError(Setting(name, value), f" is not known{hint}")
 
 
-def reason(error: BaseException) -> str:
+def reason(error: object) -> str:
     """What a library said, short enough for the end of a line."""
     text = " ".join(str(error).split()) or type(error).__name__
     return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 1] + "…"

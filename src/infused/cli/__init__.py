@@ -5,16 +5,25 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from infused._runtime.interrupts import TerminatedError, orderly_end
+
 __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code is 0 when done, 2 for bad input, 1 for our fault, 130 for Ctrl-C."""
+    """Run one command; the exit code is 0 when done, 2 for bad input, 1 for our fault, 130 for Ctrl-C.
+
+    A process that is told to end (SIGTERM, SIGHUP) removes its temporary files and ends with 143 or 129.
+    """
     try:
-        return _main(arguments)
+        with orderly_end():
+            return _main(arguments)
     except KeyboardInterrupt:  # while modules are loaded; later the command itself is told
-        print("Stopped; nothing was left half written.", file=sys.stderr)
-        return 130
+        code = 130
+    except TerminatedError as error:
+        code = error.code
+    print("Stopped; nothing was left half written.", file=sys.stderr)
+    return code
 
 
 def _main(arguments: Sequence[str] | None) -> int:

@@ -137,7 +137,8 @@ Scoring: TypeAlias = Annotated[
 def _treatment(
     target: Target = None,
     target_file: Annotated[
-        Path | None, _reading("--target-file", metavar="FILE", help="A second file that holds the target.")
+        str | None,  # a Path would take a slash out of an address
+        _reading("--target-file", metavar="FILE", help="A second file that holds the target."),
     ] = None,
     x_key: Annotated[
         str | None, _reading("--x-key", metavar="KEY", help="The array of features in .mat and .npz files.")

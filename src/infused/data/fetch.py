@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from urllib.error import HTTPError, URLError
 
-from infused._runtime.extras import extra
-from infused._runtime.files import check_writable, write_whole
-from infused._runtime.messages import quoted, reason, suggestion
+from infused._runtime.files import alone_in, check_writable, write_whole
+from infused._runtime.messages import quoted, suggestion
 from infused.data.dataset import Dataset
+from infused.data.download import Arrived, TransferError, bytes_kept, download, forget
 from infused.data.errors import DataError
 from infused.data.load import load_data
 from infused.data.named import BUNDLED, available_datasets, find_named
 from infused.data.public import SETS
 from infused.data.stored import by_hand, file_of, is_present, known_sum, read_as, sum_file, sum_of
 
-__all__ = ["Arrived", "fetch_dataset", "fetch_file"]
-
-PATIENCE_S = 30
-PIECE = 1 << 12  # of the last one a cut loses all
-
-#: Called with the bytes that are there, and all of them where the server tells.
-Arrived = Callable[[int, int | None], None]
+__all__ = ["fetch_dataset", "fetch_file"]
 
 
 def fetch_dataset(name: str) -> Dataset:
@@ -30,7 +23,8 @@ def fetch_dataset(name: str) -> Dataset:
 
     The file is kept in the folder that the environment variable INFUSED_DATA names, or in the user's cache,
     and is not downloaded again. Its SHA-256 is checked. Of some sets no sum is known: the first file that has
-    the stated size settles it, and a later one must be the same. A transfer that was cut goes on from there.
+    the stated size settles it, and a later one must be the same. A transfer that was cut goes on from there,
+    unless the file may have changed meanwhile.
 
     Parameters
     ----------
@@ -64,26 +58,21 @@ def fetch_dataset(name: str) -> Dataset:
     return load_data(known)
 
 
-def fetch_file(name: str, arrived: Arrived | None = None) -> Path:
-    """The file of a set, downloaded where it is absent; its content is what its sum says."""
+def fetch_file(name: str, arrived: Arrived = lambda done, total: None) -> Path:
+    """Return the file of a set, downloaded where it is absent; its content is what its sum says."""
     name = _known(name)
     if name in BUNDLED:
         raise DataError(f"{name} comes with scikit-learn: there is nothing to fetch")
-    path, entry = file_of(name), SETS[name]
+    path = file_of(name)
     if is_present(name):
         return path
-    if entry.address is None:
+    if SETS[name].address is None:
         raise DataError(f"no public file is the very {name} that was measured: {by_hand(name)}")
     check_writable(path.parent)
     path.parent.mkdir(parents=True, exist_ok=True)
-    _download(entry.address, path, known_sum(name), arrived)
-    try:
-        read_as(path, entry, name)
-    except DataError:
-        path.unlink()
-        raise
-    if known_sum(name) is None:
-        write_whole(sum_file(name), f"{sum_of(path)}  {path.name}\n".encode())
+    with alone_in(path.parent):
+        if not is_present(name):  # another process may have fetched it meanwhile
+            _fetch(name, path, arrived)
     return path
 
 
@@ -94,62 +83,37 @@ def _known(name: str) -> str:
     return known
 
 
-def _download(address: str, path: Path, expected: str | None, arrived: Arrived | None) -> None:
-    """Pooch checks the sum, and renames a whole file into its place."""
-    pooch = extra("pooch")
-    pooch.get_logger().setLevel("ERROR")
-    part = path.with_suffix(path.suffix + ".part")
+def _fetch(name: str, path: Path, arrived: Arrived) -> None:
+    """Download a set beside its place, check it, and move it there."""
+    entry, expected, part = SETS[name], known_sum(name), path.with_suffix(path.suffix + ".part")
+    address = str(entry.address)
     try:
-        pooch.retrieve(
-            address,
-            known_hash=None if expected is None else f"sha256:{expected}",
-            fname=path.name,
-            path=path.parent,
-            downloader=Resuming(part, arrived),
-        )
-    except ValueError as error:  # pooch's word for another sum
-        raise DataError(
-            f"{address} is not the expected file: its SHA-256 is another than {(expected or '')[:12]}...; "
-            f"{by_hand(path.stem)}"
-        ) from error
-    except OSError as error:  # what requests raises is one
-        raise DataError(_broken(address, part, error)) from error
+        download(address, part, resume=True, verified=expected is not None, arrived=arrived)
+    except TransferError as error:
+        raise DataError(_broken(name, address, part, error)) from error
+    try:
+        found = sum_of(part)
+        if expected is not None and found != expected:
+            raise DataError(
+                f"{address} is not the expected file: its SHA-256 is {found[:12]}..., not "
+                f"{expected[:12]}...; {by_hand(name)}"
+            )
+        read_as(part, entry, name)
+    except DataError:
+        forget(part)
+        raise
+    if expected is None:
+        write_whole(sum_file(name), f"{found}  {path.name}\n".encode())
+    part.replace(path)
+    forget(part)
 
 
-def _broken(address: str, part: Path, error: OSError) -> str:
-    if part.is_file() and part.stat().st_size:
-        size = f"{part.stat().st_size:,} bytes"
-        return f"{address} was cut after {size} ({reason(error)}): run it again, it goes on from there"
-    answer = getattr(getattr(error, "response", None), "status_code", None)
-    why = f"the server answers {answer}" if answer else "is there a connection?"
-    return f"{address} cannot be fetched ({why}): {by_hand(part.name.partition('.')[0])}"
-
-
-class Resuming:
-    """A downloader for pooch that goes on where an earlier transfer was cut."""
-
-    def __init__(self, part: Path, arrived: Arrived | None = None):
-        self.part = part
-        self.arrived = arrived or (lambda done, total: None)
-
-    def __call__(self, url: str, output_file: str, pooch: Any) -> None:
-        """Download to ``part``; when it is whole, give it the name that pooch asked for."""
-        requests = extra("requests")
-        have = self.part.stat().st_size if self.part.is_file() else 0
-        headers = {"User-Agent": "infused", "Accept-Encoding": "identity"}
-        if have:
-            headers["Range"] = f"bytes={have}-"
-        with requests.get(url, headers=headers, stream=True, timeout=PATIENCE_S) as response:
-            if response.status_code == requests.codes.requested_range_not_satisfiable:
-                self.part.unlink()  # it is longer than the file is now
-                return self(url, output_file, pooch)
-            response.raise_for_status()
-            if response.status_code != requests.codes.partial_content:
-                have = 0  # the server sends all of it
-            left = response.headers.get("Content-Length")
-            total = have + int(left) if left is not None else None
-            with self.part.open("ab" if have else "wb") as file:
-                for piece in response.iter_content(PIECE):
-                    file.write(piece)
-                    self.arrived(file.tell(), total)
-        self.part.replace(output_file)
+def _broken(name: str, address: str, part: Path, error: TransferError) -> str:
+    size = bytes_kept(part, verified=known_sum(name) is not None)
+    if size:
+        return f"{address} was cut after {size:,} bytes ({error}): run it again, it goes on from there"
+    forget(part)
+    why, cause = str(error), error.__cause__
+    if isinstance(cause, URLError):  # of which an HTTPError is one
+        why = f"the server answers {cause.code}" if isinstance(cause, HTTPError) else "is there a connection?"
+    return f"{address} cannot be fetched ({why}): {by_hand(name)}"

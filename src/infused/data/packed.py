@@ -5,23 +5,24 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import re
 import struct
 import sys
+import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, cast
-from urllib.error import HTTPError, URLError
 from urllib.parse import unquote, urlsplit
-from urllib.request import Request, urlopen
 
 from infused._runtime.extras import extra
 from infused._runtime.memory import format_bytes
 from infused._runtime.messages import listed, quoted, reason
 from infused._runtime.sizes import most_unpacked
+from infused.data.download import LARGEST_DOWNLOAD, TransferError, download
 from infused.data.errors import DataError
 from infused.data.raw import Part, Raw
 from infused.data.readers import format_of, has_reader, is_packed
@@ -38,9 +39,9 @@ __all__ = [
 ]
 
 STANDARD_INPUT = "-"
-LARGEST_DOWNLOAD, LARGEST_UNPACKED = 2 * 2**30, 8 * 2**30
+LARGEST_UNPACKED = 8 * 2**30
 CHUNK = 1 << 20
-PATIENCE_S = 60.0
+LONGEST_NAME = 100  # bytes: what is put before and after it must fit as well
 
 #: How content begins, and the suffix of files that begin so.
 MARKS = {
@@ -71,13 +72,23 @@ STREAMS: dict[str, Callable[[Path], Any]] = {
 
 
 def address_name(address: str) -> str:
-    """What the file at an address is called."""
-    return PurePosixPath(unquote(urlsplit(address).path)).name or "data"
+    """Name the file at an address."""
+    return _safe_name(unquote(urlsplit(address).path))
 
 
 def inner_name(path: Path) -> str:
-    """What the packed file is called."""
-    return PurePosixPath(_member(path)).name if path.suffix.lower() == ".zip" else path.stem
+    """Name the file inside a packed one."""
+    return _safe_name(_member(path)) if path.suffix.lower() == ".zip" else path.stem
+
+
+def _safe_name(path: str) -> str:
+    """Return the last part of a path as a name that stays in its folder, whatever the platform.
+
+    Others wrote the path. Windows takes a backslash as a separator, ``C:`` as a drive and ``a:b`` as a stream
+    of the file a, and drops dots and spaces at the end.
+    """
+    name = re.sub(r'[<>:"|?*\x00-\x1f\x7f]', "_", re.split(r"[/\\]", path)[-1]).strip(". ")
+    return name.encode("utf-8", "replace")[-LONGEST_NAME:].decode("utf-8", "ignore").strip(". ") or "data"
 
 
 def read_packed(path: Path, treatment: Treatment, part: Part) -> Raw:
@@ -92,19 +103,18 @@ def read_packed(path: Path, treatment: Treatment, part: Part) -> Raw:
 
 
 def read_address(address: str, treatment: Treatment, part: Part) -> Raw:
-    """What is at an address, fetched anew."""
-    parts = urlsplit(address)
-    if parts.username or parts.password:
-        raise DataError("an address with a name or a password would be recorded: download the file instead")
-    request = Request(address, headers={"User-Agent": "infused"})
+    """Fetch what is at an address, anew each time, and read it."""
     with _temporary(address_name(address), quoted(address)) as file:
         try:
-            with urlopen(request, timeout=PATIENCE_S) as stream:
-                _copy(stream, file, LARGEST_DOWNLOAD, quoted(address))
-        except HTTPError as error:
-            raise DataError(f"{address} cannot be fetched: {error.code} {error.reason}") from error
-        except (URLError, OSError, ValueError) as error:
-            raise DataError(f"{address} cannot be fetched: {reason(error)}") from error
+            bounded = download(address, file, limit=LARGEST_DOWNLOAD)
+        except TransferError as error:
+            raise DataError(f"{address} cannot be fetched: {error}") from error
+        if not bounded:
+            warnings.warn(
+                f"the server did not state the length of {quoted(address)}: check that the data are complete",
+                UserWarning,
+                stacklevel=2,
+            )
         return _read(file, treatment, part)
 
 
@@ -182,7 +192,7 @@ def _copy(stream: BinaryIO, file: Path, limit: int, what: str) -> None:
 def _temporary(name: str, shown: str) -> Iterator[Path]:
     """A file of this name that is gone afterwards; messages about it name what the user gave."""
     with TemporaryDirectory(prefix="infused-") as folder:
-        file = Path(folder) / name
+        file = Path(folder) / f"data-{name}"  # CON.csv alone would be a device on Windows
         try:
             yield file
         except InputError as error:

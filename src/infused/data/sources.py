@@ -15,6 +15,7 @@ from infused._runtime.extras import extra
 from infused._runtime.messages import quoted, reason, suggestion
 from infused._typing import Array
 from infused.data.columns import check_text
+from infused.data.download import check_address
 from infused.data.errors import DataError
 from infused.data.named import available_datasets, find_named, read_named
 from infused.data.packed import (
@@ -104,6 +105,7 @@ def _stem(path: Path) -> str:
 
 def _address(address: str) -> Source:
     """What will be fetched when it is read."""
+    check_address(address)
     file = Path(address_name(address))
     inner = Path(file.stem) if is_packed(file) else file
     heeds = format_of(inner).options | {"target_file"} if has_reader(inner) else TABLES
