@@ -35,7 +35,7 @@ SOUND: dict[str, tuple[Any, ...]] = {
     "grid_shape": (None, (1, 5), (5, 1)),
     "graph": ("kernel", "euclidean"),
     "standardize": (True, False),
-    "ranking": ("recursive", "coefficient", "path"),
+    "ranking": ("recursive", "forward", "coefficient", "path"),
     "solver": ("auto", "split-bregman", "proximal"),
     "max_iter": (1, 10, 300),
     "tol": (1e-6, 1e-2, 1e-300),

@@ -156,7 +156,7 @@ def test_constants_come_last(id, seed, make):
     assert not make_selector(id).fit(make(X), y).support_[constant].any()
 
 
-@pytest.mark.parametrize("ranking", ["recursive", "coefficient", "path"])
+@pytest.mark.parametrize("ranking", ["recursive", "forward", "coefficient", "path"])
 @pytest.mark.parametrize("id", ["infused-lasso", "fused-lasso", "lasso", "greedy-forward"])
 def test_constants_come_last_where_fusion_and_scale_could_raise_them(id, ranking):
     X, y, constant = with_constants(0)

@@ -197,7 +197,7 @@ def test_without_a_number_a_group_with_any_coefficient_is_whole():
     np.testing.assert_array_equal(selector.support_, [label in needed for label in GROUPS])
 
 
-@pytest.mark.parametrize("ranking", ["recursive", "coefficient", "path"])
+@pytest.mark.parametrize("ranking", ["recursive", "forward", "coefficient", "path"])
 def test_every_ranking_takes_groups(ranking):
     selector = InFusedLasso(n_features_to_select=2, groups=GROUPS, ranking=ranking).fit(*WINE)
     assert selector.converged_

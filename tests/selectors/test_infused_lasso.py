@@ -45,7 +45,7 @@ def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("ranking", ["recursive", "coefficient", "path"])
+@pytest.mark.parametrize("ranking", ["recursive", "forward", "coefficient", "path"])
 @pytest.mark.parametrize("k", [1, 5, 13, 0.5])
 def test_the_number_asked_for_is_the_number_selected(ranking, k):
     X, y = WINE

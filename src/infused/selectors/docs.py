@@ -136,9 +136,13 @@ _LINEAR = {
         standardize : bool, default=True
             Whether features and targets are first centred and scaled to length one. Constant features are
             zero either way, and rank last.
-        ranking : {"recursive", "coefficient", "path"}, default="recursive"
-            How features are ranked when their number is given: by fitting again and again on the best part,
-            by the length of their coefficients in one fit, or by the order in which they enter as lambda1
+        ranking : {"recursive", "forward", "coefficient", "path"}, default="recursive"
+            How features are ranked when their number is given. "recursive" eliminates recursively by the
+            model itself: fit, drop the features with the smallest coefficients, fit again, down to one
+            feature. "forward" takes the features that the model keeps when 250 are left, in the order of
+            forward selection by ridge regression; use it where few features should predict well, not to
+            read the model from the order, which lambda2 and lambda3 no longer affect. "coefficient" ranks by
+            the size of the coefficients in one fit, "path" by the order in which features enter as lambda1
             falls.
         max_iter : int, default=3000
             Most iterations of a fit.

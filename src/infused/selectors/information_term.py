@@ -134,7 +134,7 @@ def screened(
     fits = term.lambda3 == 0 or _bytes(model.n_features) <= budget
     if fits or term.unformed(adjusted.features) is not None:
         return None, np.arange(n)
-    recursive = k is not None and not term.published and ranking == "recursive"
+    recursive = k is not None and not term.published and ranking in ("recursive", "forward")
     widths = _widths(model)
     fitting = (size for size in round_sizes(n, 1) if _bytes(widths[size]) <= budget)
     size = next(fitting, n) if recursive else n

@@ -65,7 +65,7 @@ class LinearSelector(BaseSelector):
         "cv": CV,
         "scoring": SCORING,
         "standardize": ["boolean"],
-        "ranking": [StrOptions({"recursive", "coefficient", "path"})],
+        "ranking": [StrOptions({"recursive", "forward", "coefficient", "path"})],
         "max_iter": [Interval(Integral, 1, MOST_ITERATIONS, closed="both")],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "n_jobs": [Integral, None],

@@ -127,7 +127,7 @@ class SparseModel:
         groups = None if self.groups is None else self.groups[features]
         if groups is not None and self.whole:
             groups = np.unique(groups, return_inverse=True)[1]
-        return replace(
+        part = replace(
             self,
             X=selected_columns(self.X, features),
             quadratic=self.quadratic.restricted(features),
@@ -135,21 +135,35 @@ class SparseModel:
             groups=groups,
             varying=None if self.varying is None else self.varying[features],
         )
+        if "smooth" in vars(self) and self.smooth.hessian is not None and part._dense():
+            vars(part)["smooth"] = self.smooth.restricted(features, part.X)
+        return part
 
-    def carried_over(self, fit: Fit, features: Ints) -> tuple[SolverResult, Uncertainty | None]:
-        """The fit of a model of more features, as a start for this one, which has some of them.
+    def carried_over(
+        self, fit: Fit, features: Ints, part: SparseModel
+    ) -> tuple[SolverResult, Uncertainty | None]:
+        """Return the start that a fit gives to the model of some of the features, and its uncertainty.
 
-        Where all others are zero and nothing is fused, it is the solution of this one too, and as uncertain.
+        Where all other features are zero and nothing is fused, it is the solution of that model too, and as
+        uncertain.
         """
         result, left = fit.result, fit.result.coef.copy()
         coef, state = result.coef[features], result.state
         left[features] = 0.0
         same, fused = not left.any(), self.edges is None or len(self.edges) > 0
-        gradient = result.gradient[features] if same else self.smooth.gradient(coef)
+        gradient = result.gradient[features] if same else part.smooth.gradient(coef)
         if state is not None:
-            state = None if len(state.q) else replace(state, p=state.p[features], u=state.u[features])
+            edges = self._edges_left(features) if len(state.q) else slice(0, 0)
+            p, q, u, v = state.p[features], state.q[edges], state.u[features], state.v[edges]
+            state = replace(state, p=p, q=q, u=u, v=v)
         start = replace(result, coef=coef, gradient=gradient, state=state)
         return start, fit.uncertainty if same and not fused else None
+
+    def _edges_left(self, features: Ints) -> Ints:
+        """Return which edges the model of some of the features has; on a chain, the first of those it joins."""
+        if self.edges is None:
+            return features[:-1]
+        return np.flatnonzero(np.isin(self.edges, features).all(axis=1))
 
     def fit(
         self,

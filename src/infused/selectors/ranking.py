@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,15 +25,13 @@ __all__ = [
     "rank",
     "rank_by_coefficient",
     "rank_by_rounds",
-    "rank_recursively",
     "round_sizes",
 ]
 
-MANY_FEATURES = 1100
-KEEP, KEEP_OF_MANY = 0.7, 0.5
+MANY, FEW = 1100, 250  # variables
+KEEP_OF_MANY, KEEP, KEEP_OF_FEW = 0.5, 0.7, 0.8  # the share that a round keeps
 ROUGH = 1e-3  # rounds that only drop features need no more than this
 PATH_LENGTH = 30
-ORDERED = 250  # features at most that are ordered one by one
 FORWARD_RIDGE = 0.1  # as a share of the mean squared length of a feature
 
 
@@ -80,7 +79,10 @@ def rank(model: SparseModel, lambdas: Lambdas, ranking: str, k: int | None) -> R
         return rank_by_coefficient(model, lambdas)
     if ranking == "path":
         return rank_by_path(model, lambdas)
-    return rank_recursively(model, lambdas, k)
+    ranked = rank_by_rounds(model, lambdas, 1 if ranking == "recursive" else FEW)
+    if ranking == "forward":
+        ranked = reorder_forward(model, ranked)
+    return refit_first(model, lambdas, ranked, k)
 
 
 def behind(early: Ranked, model: SparseModel, variables: Ints, ranked: Ranked) -> Ranked:
@@ -100,39 +102,14 @@ def rank_by_coefficient(model: SparseModel, lambdas: Lambdas, stop_early: bool =
     return Ranked(fit.scores, ranking, fit.result.coef, fit.result, fit.result, fit.result.n_iter)
 
 
-def rank_recursively(model: SparseModel, lambdas: Lambdas, k: int) -> Ranked:
-    """Fit, keep the best part, fit again, until few are left; then order what the model needs of these.
-
-    The order is that of a forward selection: each feature is the one that lowers a ridge regression most,
-    given those before it. Neither the rounds nor the order depend on k, so that the first k features are the
-    first of every longer selection. A score is the number of rounds that a feature survived, and for those
-    that were ordered, one more and the share of the target that was still to be explained: it orders
-    features as the ranking does.
-    """
-    rounds = rank_by_rounds(model, lambdas, ORDERED)
-    scores, tie_breaks = rounds.scores.copy(), -rounds.ranking.astype(np.float64)
-    left = np.flatnonzero(rounds.ranking <= rounds.n_left)
-    needed = left[scores[left] > np.floor(scores[left].max(initial=0.0))]
-    if len(needed):
-        order, to_come = forward_order(model, needed)
-        scores[needed[order]] = np.floor(scores[needed].max()) + 1 + to_come
-        tie_breaks[needed[order]] = -np.arange(len(order))
-    ranking = ranks(scores, tie_breaks)
-    last, coef = rounds.first, rounds.first.coef
-    if k == 0:  # nothing is wanted beside what is kept
-        coef = np.zeros_like(coef)
-    elif k < model.n_variables:
-        chosen = model.features(np.flatnonzero(ranking <= k))
-        part = model.restricted(chosen)
-        last = part.fit(*lambdas.scaled_to(part)).result
-        coef = np.zeros_like(coef)
-        coef[chosen] = last.coef
-    n_iter = rounds.n_iter + (last.n_iter if last is not rounds.first else 0)
-    return Ranked(scores, ranking, coef, rounds.first, last, n_iter, rounds.n_left)
-
-
 def rank_by_rounds(model: SparseModel, lambdas: Lambdas, down_to: int) -> Ranked:
-    """Fit, keep the best part, fit again, until at most ``down_to`` variables are left."""
+    """Rank by recursive elimination: fit, keep the best part by its coefficients, fit again.
+
+    Variables without a coefficient follow by their share of the residual. It ends when at most ``down_to``
+    variables are left. The rounds depend on the number of variables alone, never on how many are wanted, so
+    that the first k are the first of every longer selection. A score is the number of rounds that a variable
+    survived, and the size of its coefficients in the last of them as a share of the largest.
+    """
     sizes = round_sizes(model.n_variables, down_to)
     stage = Stage(None, "ranking features", sum(sizes))
     remaining = np.arange(model.n_variables)
@@ -141,14 +118,14 @@ def rank_by_rounds(model: SparseModel, lambdas: Lambdas, down_to: int) -> Ranked
     first_lambda, lambda2 = lambdas.scaled_to(model)
     fit = model.fit(first_lambda, lambda2, certain=True, cut=cuts[0])
     first, n_iter = fit.result, fit.result.n_iter
+    part = model
     for survived, size in enumerate(sizes):
         if survived:
-            best = np.argsort(ranks(fit.scores, fit.leftover))[:size]
-            before = model.features(remaining)
-            remaining = remaining[np.sort(best)]
-            features = model.features(remaining)
-            part = model.restricted(features)
-            start, known = part.carried_over(fit, np.searchsorted(before, features))
+            best = np.sort(np.argsort(ranks(fit.scores, fit.leftover))[:size])
+            remaining, features = remaining[best], part.features(best)
+            smaller = part.restricted(features)
+            start, known = part.carried_over(fit, features, smaller)
+            part = smaller
             lambda1, lambda2 = lambdas.scaled_to(part)
             fit = part.fit(
                 lambda1,
@@ -168,14 +145,47 @@ def rank_by_rounds(model: SparseModel, lambdas: Lambdas, down_to: int) -> Ranked
     return Ranked(scores, ranks(scores, tie_breaks), coef, first, fit.result, n_iter, sizes[-1])
 
 
+def reorder_forward(model: SparseModel, rounds: Ranked) -> Ranked:
+    """Order the variables that the last round needs by forward selection, before all others.
+
+    Each is the one that lowers a ridge regression most, given those before it. Its score is one round more
+    than the last, and the share of the target that was still to be explained.
+    """
+    left = np.flatnonzero(rounds.ranking <= rounds.n_left)
+    survived = np.floor(rounds.scores[left].max(initial=0.0))
+    needed = left[rounds.scores[left] > survived]
+    if not len(needed):
+        return rounds
+    order, to_come = forward_order(model, needed)
+    scores, tie_breaks = rounds.scores.copy(), -rounds.ranking.astype(np.float64)
+    scores[needed[order]] = survived + 1 + to_come
+    tie_breaks[needed[order]] = -np.arange(len(order))
+    return replace(rounds, scores=scores, ranking=ranks(scores, tie_breaks))
+
+
 def forward_order(model: SparseModel, variables: Ints) -> tuple[Ints, Floats]:
-    """Some variables by forward selection, and how much of |Y|^2 was still to be explained before each."""
+    """Return some variables in the order of forward selection, and the share of |Y|^2 left before each."""
     features, Y = model.features(variables), model.Y
     F = model.X[:, features]
     owners = model.variables
     blocks = None if owners is None else np.searchsorted(variables, owners[features])
     order, gains = ForwardSearch(F, Y, FORWARD_RIDGE * mean_square(F), None, blocks, model.n_samples).run()
     return order, np.cumsum(gains[::-1])[::-1] / max(float((Y * Y).sum()), np.finfo(float).tiny)
+
+
+def refit_first(model: SparseModel, lambdas: Lambdas, ranked: Ranked, k: int) -> Ranked:
+    """Replace the coefficients by those of the model on the first k variables alone."""
+    first = ranked.first
+    if k == 0:  # nothing is wanted beside what is kept
+        return replace(ranked, coef=np.zeros_like(first.coef), last=first)
+    if k >= model.n_variables:
+        return replace(ranked, coef=first.coef, last=first)
+    chosen = model.features(np.flatnonzero(ranked.ranking <= k))
+    part = model.restricted(chosen)
+    last = part.fit(*lambdas.scaled_to(part)).result
+    coef = np.zeros_like(first.coef)
+    coef[chosen] = last.coef
+    return replace(ranked, coef=coef, last=last, n_iter=ranked.n_iter + last.n_iter)
 
 
 def rank_by_path(model: SparseModel, lambdas: Lambdas) -> Ranked:
@@ -213,12 +223,12 @@ def path_grid(largest: float, smallest: float, length: int) -> Floats:
 
 
 def round_sizes(n: int, down_to: int) -> list[int]:
-    """How many variables each round has, from all of them to at most ``down_to``."""
+    """Return how many variables each round has, from n to at most ``down_to``."""
     sizes = [n]
     while sizes[-1] > down_to:
         n = sizes[-1]
-        kept = int(np.ceil(n * (KEEP_OF_MANY if n > MANY_FEATURES else KEEP)))
-        sizes.append(min(kept, n - 1))
+        share = KEEP_OF_MANY if n > MANY else KEEP if n > FEW else KEEP_OF_FEW
+        sizes.append(min(math.ceil(n * share), n - 1))
     return sizes
 
 

@@ -19,14 +19,15 @@ CHANGED = {
     # 2: one order serves every number of features; features are fused only where their order means something.
     # 3: solvers go on until the order is certain, whatever their tolerance.
     # 4: copies of a feature and fused features are ties; of very many features U is formed where needed.
-    "infused-lasso": "4",
-    "in-elastic-net": "4",
-    "in-lasso": "4",
-    "lasso": "4",
-    "ulasso": "4",
     # 5: copies of a feature share coefficients in one way also where features are fused.
-    "fused-lasso": "5",
-    "group-lasso": "4",
+    # 6: the default ranking is recursive elimination by the model itself, down to one feature.
+    "infused-lasso": "6",
+    "in-elastic-net": "6",
+    "in-lasso": "6",
+    "lasso": "6",
+    "ulasso": "6",
+    "fused-lasso": "6",
+    "group-lasso": "6",
     # 2: bins are counted exactly instead of a neighbours' estimate.
     "mutual-info": "2",
     # 2: clusters from five times as many features as samples; a shorter path.
@@ -45,7 +46,7 @@ def selector_version(id: str) -> str:
 
     >>> from infused.selectors.versions import selector_version
     >>> selector_version("infused-lasso"), selector_version("random")
-    ('4', '1')
+    ('6', '1')
     """
     if id in ABLATIONS:
         return selector_version(id.partition("[")[0])

@@ -28,18 +28,22 @@ class LeastSquares:
     dense : bool
         Whether to form the Hessian X'X + 2 S, features x features. Without it, products go through X, and
         through the columns of S where B is not zero.
+    hessian : array of shape (n_features, n_features), default=None
+        The Hessian, where it is known.
     """
 
-    def __init__(self, X: Design, Y: Floats, quadratic: Quadratic, dense: bool):
+    def __init__(
+        self, X: Design, Y: Floats, quadratic: Quadratic, dense: bool, hessian: Floats | None = None
+    ):
         self.X, self.Y = X, Y
         self.quadratic = quadratic
         self.correlation: Floats = np.asarray(X.T @ Y)
-        self.hessian: Floats | None = None
+        self.hessian = hessian
         self._half_norm = float((Y * Y).sum() / 2)
         self._by_feature = X.T
         if not dense and isinstance(X, np.ndarray):
             self._by_feature = np.ascontiguousarray(X.T)  # a feature's values lie together
-        if dense:
+        if dense and hessian is None:
             self.hessian = np.asarray(X.T @ X + 2 * quadratic.matrix(X.shape[1]))
         self._seen: Ints = np.empty(0, np.int64)
         self._seen_block: Floats = np.empty((0, 0))
@@ -50,10 +54,12 @@ class LeastSquares:
         n_features, n_targets = self.correlation.shape
         return n_features, n_targets
 
-    def restricted(self, features: Ints) -> LeastSquares:
-        """The same function of some of the features, all others at zero."""
-        X = selected_columns(self.X, features)
-        return LeastSquares(X, self.Y, self.quadratic.restricted(features), dense=hessian_is_worth_forming(X))
+    def restricted(self, features: Ints, X: Design | None = None) -> LeastSquares:
+        """Return the function of some of the features, all others at zero; X has their columns, if known."""
+        X = selected_columns(self.X, features) if X is None else X
+        hessian = None if self.hessian is None else self.hessian[np.ix_(features, features)]
+        dense = hessian_is_worth_forming(X)
+        return LeastSquares(X, self.Y, self.quadratic.restricted(features), dense, hessian)
 
     @property
     def largest_correlation(self) -> float:

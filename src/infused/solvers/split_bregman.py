@@ -104,7 +104,11 @@ class _Iteration:
     def __init__(
         self, f: LeastSquares, first: RowPenalty, C: sp.csr_array, lambda2: float, start: SplitState | None
     ):
-        self.f, self.C = f, C
+        self.f = f
+        self._given = C
+        # Without edges a plain array of no rows: a product with it costs next to nothing.
+        self.C = C if C.shape[0] else np.zeros(C.shape)
+        self.Ct = C.T.tocsr() if C.shape[0] else self.C.T
         self.first, self.second = first, RowGroups(lambda2)
         if start is None:
             n_features, n_targets = f.shape
@@ -119,7 +123,7 @@ class _Iteration:
         """One pass through the lines of Algorithm 1; returns the primal and the dual residual."""
         f, C, mu = self.f, self.C, self.mu
         p, q, u, v = self.p, self.q, self.u, self.v
-        b = self.D.solve(f.correlation + mu * p - u + C.T @ (mu * q - v))  # Eq. (9)
+        b = self.D.solve(f.correlation + mu * p - u + self.Ct @ (mu * q - v))  # Eq. (9)
         Cb = C @ b
         mixed, mixed_C = _relaxed(b, p), _relaxed(Cb, q)
         p_next = self._shrink(mixed + u / mu)
@@ -129,7 +133,7 @@ class _Iteration:
         self.b, self.p, self.q = b, p_next, q_next
         self._evaluate()
         primal = np.sqrt(((b - p_next) ** 2).sum() + ((Cb - q_next) ** 2).sum())
-        dual = mu * np.linalg.norm(p_next - p + C.T @ (q_next - q))
+        dual = mu * np.linalg.norm(p_next - p + self.Ct @ (q_next - q))
         return float(primal), float(dual)
 
     def _evaluate(self) -> None:
@@ -157,7 +161,7 @@ class _Iteration:
         -grad f(p) - C'v must be a subgradient of the first norm at p, and v one of the second at Cp.
         """
         Cp = self.C @ self.p
-        stationary = self.first.distance(self.p, self.gradient + self.C.T @ self.v).max()
+        stationary = self.first.distance(self.p, self.gradient + self.Ct @ self.v).max()
         slack = self.second.value(Cp) - float((self.v * Cp).sum())
         size = float(np.linalg.norm(self.p, axis=1).sum())
         return float(max(stationary, slack / size if size else 0.0))
@@ -165,7 +169,7 @@ class _Iteration:
     def balance(self, primal: float, dual: float) -> None:
         """Change mu so that both residuals, relative to what they are residuals of, come closer."""
         scale_p = float(max(np.linalg.norm(self.b), np.linalg.norm(self.p)))
-        scale_d = float(np.linalg.norm(self.u + self.C.T @ self.v))
+        scale_d = float(np.linalg.norm(self.u + self.Ct @ self.v))
         if min(primal, dual, scale_p, scale_d) <= 0:
             return
         factor = float(np.clip(np.sqrt(primal / scale_p * scale_d / dual), 1 / MOST_CHANGE, MOST_CHANGE))
@@ -175,8 +179,8 @@ class _Iteration:
 
     def _system(self) -> System:
         if self.f.hessian is not None:
-            return Inverse(self.f.hessian, self.C, self.mu)
-        return Woodbury(self.f.X, self.C, self.mu)
+            return Inverse(self.f.hessian, self._given, self.mu)
+        return Woodbury(self.f.X, self._given, self.mu)
 
 
 def _relaxed(new: Floats, copy: Floats) -> Floats:
