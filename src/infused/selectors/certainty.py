@@ -79,12 +79,14 @@ class CertainOrder:
         standing: Callable[[Floats, Floats], Standing],
         cut: int | None,
         known: Uncertainty | None = None,
+        ordered: bool = False,
     ):
         """``cut`` is how many are taken; None asks who has a score, and for the order of all others.
 
-        ``known`` is how far the first solution that it sees is known, where it is.
+        ``known`` is how far the first solution that it sees is known, where it is. With ``ordered`` the order
+        of those behind the cut must be certain as well.
         """
-        self.standing, self.cut, self.uncertainty = standing, cut, known
+        self.standing, self.cut, self.uncertainty, self.ordered = standing, cut, known, ordered
         self._before: Standing | None = None
 
     def __call__(self, coef: Floats, gradient: Floats) -> bool:
@@ -98,7 +100,10 @@ class CertainOrder:
             return False
         order = now.order()
         if self.cut is not None:
-            return self._cut_is_certain(now, order[: self.cut], order[self.cut :])
+            taken, left = order[: self.cut], order[self.cut :]
+            if self.ordered and not _apart(now, left[:-1], left[1:], *self.uncertainty).all():
+                return False
+            return self._cut_is_certain(now, taken, left)
         floor = NEGLIGIBLE * now.largest
         if (np.abs(now.lengths - floor) <= self.uncertainty[0]).any() and floor > 0:
             return False

@@ -175,17 +175,26 @@ class SparseModel:
         stop_early: bool = True,
         certain: bool = False,
         cut: int | None = None,
+        ordered: bool = False,
         known: Uncertainty | None = None,
     ) -> Fit:
         """Solve for one pair of lambdas.
 
         Where the order should be ``certain``, beyond the tolerance until it is: that of the first ``cut``
-        before all others, or without a cut who has a score, and the order of those that have none. ``known``
-        is the uncertainty of the start, where that is a solution already.
+        before all others (``ordered``: and that of all others), or without a cut who has a score, and the
+        order of those that have none. ``known`` is the uncertainty of the start, where that is a solution
+        already.
         """
         tol = self.tol if tol is None else tol
         solve = partial(
-            self._solved, lambda1, lambda2, tol=tol, stop_early=stop_early, certain=certain, cut=cut
+            self._solved,
+            lambda1,
+            lambda2,
+            tol=tol,
+            stop_early=stop_early,
+            certain=certain,
+            cut=cut,
+            ordered=ordered,
         )
         term = structural(self.quadratic)
         if term is None or not term.partial:
@@ -226,9 +235,10 @@ class SparseModel:
         stop_early: bool,
         certain: bool,
         cut: int | None,
+        ordered: bool,
         known: Uncertainty | None,
     ) -> Fit:
-        """The same, with the information as far as it is known."""
+        """Solve for one pair of lambdas with the information as far as it is known."""
         f, many = self.smooth, EPOCHS_PER_ITERATION * self.max_iter
         rows = RowGroups(lambda1) if self.groups is None else GroupNorms(lambda1, self.groups)
         solver = self._choose(lambda2) if stop_early else "split-bregman"
@@ -236,7 +246,7 @@ class SparseModel:
         def standing(coef: Floats, gradient: Floats) -> Standing:
             return self.standing(self._settled_copies(coef, lambda1, lambda2), gradient)
 
-        settled = CertainOrder(standing, cut, known) if certain and self.n_variables > 1 else None
+        settled = CertainOrder(standing, cut, known, ordered) if certain and self.n_variables > 1 else None
         if solver == "coordinate-descent":
             result = coordinate_descent(f, rows, max_iter=many, tol=tol, start=start, settled=settled)
         elif solver == "proximal":
@@ -249,16 +259,17 @@ class SparseModel:
         return Fit(result, self.standing(result.coef, result.gradient), uncertainty)
 
     def standing(self, coef: Floats, gradient: Floats) -> Standing:
-        """Where a solution puts the variables.
+        """Return what orders the variables at a solution.
 
-        The leftover of one is |X'(Y - XB)|: the gradient less the part of the quadratic term, by the root of
-        its size, as in the penalty: the largest is the next to enter. What is empty comes after all others.
+        Both are divided by the root of a variable's size, as in the penalty: many columns of noise have long
+        coefficients together. The leftover is |X'(Y - XB)|, the gradient less the part of the quadratic term:
+        the largest is the next to enter. What is empty comes after all others.
         """
         rows = RowGroups(1.0) if self.variables is None else GroupNorms(1.0, self.variables)
-        leftover = rows.lengths(gradient - self.quadratic.gradient(coef))
-        leftover = leftover / rows.thresholds(np.arange(len(leftover)))
+        sizes = rows.thresholds(np.arange(self.n_variables))  # their roots
+        leftover = rows.lengths(gradient - self.quadratic.gradient(coef)) / sizes
         # Fusion and the information of pairs may give what is empty the coefficients of others.
-        lengths = np.where(self.empty, 0.0, rows.lengths(coef))
+        lengths = np.where(self.empty, 0.0, rows.lengths(coef) / sizes)
         return Standing(lengths, np.where(self.empty, -1.0, leftover))
 
     def _settled_copies(self, coef: Floats, lambda1: float, lambda2: float) -> Floats:

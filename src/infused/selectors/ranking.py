@@ -116,7 +116,7 @@ def rank_by_rounds(model: SparseModel, lambdas: Lambdas, down_to: int) -> Ranked
     scores, tie_breaks = np.zeros(model.n_variables), np.zeros(model.n_variables)
     cuts: list[int | None] = [*sizes[1:], None]
     first_lambda, lambda2 = lambdas.scaled_to(model)
-    fit = model.fit(first_lambda, lambda2, certain=True, cut=cuts[0])
+    fit = model.fit(first_lambda, lambda2, certain=True, cut=cuts[0], ordered=_is_ordered(cuts[0]))
     first, n_iter = fit.result, fit.result.n_iter
     part = model
     for survived, size in enumerate(sizes):
@@ -134,6 +134,7 @@ def rank_by_rounds(model: SparseModel, lambdas: Lambdas, down_to: int) -> Ranked
                 start=start,
                 certain=True,
                 cut=cuts[survived],
+                ordered=_is_ordered(cuts[survived]),
                 known=known if np.isclose(lambda1, first_lambda, rtol=1e-9, atol=0) else None,
             )
             n_iter += fit.result.n_iter
@@ -230,6 +231,11 @@ def round_sizes(n: int, down_to: int) -> list[int]:
         share = KEEP_OF_MANY if n > MANY else KEEP if n > FEW else KEEP_OF_FEW
         sizes.append(min(math.ceil(n * share), n - 1))
     return sizes
+
+
+def _is_ordered(cut: int | None) -> bool:
+    """Whether the order of what a round drops is made certain: where somebody may ask for so few."""
+    return cut is not None and cut <= FEW
 
 
 def _share(scores: Floats) -> Floats:
