@@ -25,6 +25,7 @@ FILE = Path(__file__).parent / "golden.json"
 VERSIONS = Path(__file__).parent / "golden_versions.json"
 K = 6
 VARIANTS = (
+    {"ranking": "forward"},
     {"ranking": "coefficient"},
     {"ranking": "path"},
     {"n_features_to_select": None},

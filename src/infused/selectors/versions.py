@@ -28,6 +28,9 @@ CHANGED = {
     "ulasso": "6",
     "fused-lasso": "6",
     "group-lasso": "6",
+    # 2: the linear selectors behind them rank by recursive elimination.
+    "auto": "2",
+    "stability": "2",
     # 2: bins are counted exactly instead of a neighbours' estimate.
     "mutual-info": "2",
     # 2: clusters from five times as many features as samples; a shorter path.
