@@ -208,7 +208,9 @@ def test_every_ranking_takes_groups(ranking):
 def test_a_score_is_the_root_mean_square_of_a_group_s_coefficients():
     """By their length alone many columns of noise would come before one of signal."""
     selector = Lasso(groups=GROUPS, ranking="coefficient", lambda1=0.2).fit(*WINE)
-    sizes = [np.sqrt((selector.coef_[:, np.array(GROUPS) == label] ** 2).sum(axis=0).mean()) for label in ORDER]
+    sizes = [
+        np.sqrt((selector.coef_[:, np.array(GROUPS) == label] ** 2).sum(axis=0).mean()) for label in ORDER
+    ]
     np.testing.assert_allclose(selector.scores_, sizes)
 
 

@@ -217,7 +217,11 @@ def _check(selector: Any, X: Any, given: dict[str, Any]) -> None:
             Setting("n_features_to_select", selector.n_features_to_select),
             ": features on a cluster are selected by their number",
         )
-    usual = {"formulation": ("stable",), "fusion": ("auto", "chain", "none"), "ranking": ("recursive", "forward")}
+    usual = {
+        "formulation": ("stable",),
+        "fusion": ("auto", "chain", "none"),
+        "ranking": ("recursive", "forward"),
+    }
     for name, possible in usual.items():
         value = getattr(selector, name, possible[0])
         if not (isinstance(value, str) and value in possible):
