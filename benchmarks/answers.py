@@ -8,7 +8,6 @@ are not there are left out. The others come with scikit-learn or are made by tes
 
 from __future__ import annotations
 
-import csv
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from typing import Any
 
 import infused
 from benchmarks.command import command_parser, run
+from benchmarks.tables import versions, write_csv
 from tests import made_tables
 
 RESULTS = Path("benchmarks/results/answers.csv")
@@ -80,7 +80,7 @@ CASES = [
     Case("housing_us", "medv", "`$24,000` is a number: as housing", lambda f: f[:2] == ["lstat", "rm"]),
     Case("housing_eu_thousands", "medv", "`24.000,00` is a number", lambda f: f[:2] == ["lstat", "rm"]),
     Case(
-        "adult_4000", -1, "` ?` is a gap, categories whole", whole("column_5", "column_3"), options=NO_HEADER
+        "adult_4000", -1, "` ?` is a gap, categories whole", whole("column_5", "column_6"), options=NO_HEADER
     ),
     Case("diamonds_2697", "price", "`clarity` is one variable", whole("carat", "clarity")),
     *[
@@ -144,10 +144,7 @@ def main() -> int:
         rows.append(
             {"table": case.name, "command": case.command, "selects": ", ".join(found), "check": case.words}
         )
-    with RESULTS.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, ["table", "command", "selects", "check"], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_csv([{**row, **versions("infused-lasso")} for row in rows], RESULTS)
     return int(failed > 0)
 
 

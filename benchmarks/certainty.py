@@ -59,7 +59,7 @@ def main() -> int:
     rows = [compared(f"noise {seed + 1}", *noise(seed), id) for seed in range(10) for id in _methods(seed)]
     for name in check_names(options.datasets):
         rows += [compared(name, *load(name), paper_k(name), id) for id in METHODS]
-    rows = [{**row, **versions()} for row in rows]
+    rows = [{**row, **versions(row["method"])} for row in rows]
     print(
         format_table(["data and method", "M x N", "k", "settings", "alike", "CPU s", "at tol"], _cells(rows))
     )

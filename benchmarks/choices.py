@@ -62,7 +62,7 @@ def main() -> int:
     with TemporaryDirectory() as folder:
         store = Store(options.store or folder)
         outcome = run_experiment(experiment, store, report=tell)
-        rows = [{**row, **versions()} for row in summaries(problems, named(store.frame()))]
+        rows = [{**row, **versions(row["method"])} for row in summaries(problems, named(store.frame()))]
     print(format_table(list(rows[0])[:9], [[_cell(value) for value in row.values()][:9] for row in rows]))
     write_csv(rows, options.output)
     return int(outcome.failed > 0)

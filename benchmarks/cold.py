@@ -21,6 +21,8 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.command import command_parser, run
 from benchmarks.tables import Row, format_table, versions, write_csv
+from infused import available_selectors
+from infused.selectors.registry import selector_info
 
 OUTPUT = Path("benchmarks/results/cold.csv")
 IMPORTS = "import sklearn, pandas"
@@ -33,6 +35,7 @@ import infused
 infused.{name}(n_features_to_select=5).fit(*load_breast_cancer(return_X_y=True))
 """
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+IDS = {selector_info(id).where.rpartition(":")[2]: id for id in available_selectors()}
 log = logging.getLogger(__name__)
 
 
@@ -45,7 +48,7 @@ def main() -> int:
     imports = min(seconds(IMPORTS)[0] for _ in range(2 * options.repeats))
     rows = [benchmark(name, imports, options.repeats) for name in (*HELD, *OTHERS)]
     print(table(rows))
-    write_csv([{**row, **versions()} for row in rows], options.output)
+    write_csv([{**row, **versions(IDS[row["method"]])} for row in rows], options.output)
     return 0 if all(row["passed"] for row in rows) else 1
 
 

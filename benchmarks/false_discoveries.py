@@ -66,7 +66,7 @@ def main() -> int:
         for number in range(min(options.draws, FEWER.get(method, options.draws)))
     ]
     answers = list(all_answers(wanted, options.rows))
-    rows = [{**row, **versions()} for row in summaries(answers)]
+    rows = [{**row, **versions(row["method"])} for row in summaries(answers)]
     print(table(rows))
     broken = [row for row in rows if row["promise"] == "BROKEN"]
     for row in broken:

@@ -82,7 +82,7 @@ def benchmark(method: str, name: str) -> Row:
         row["reason"] = one_line(error)
     machine = psutil.virtual_memory().total / MIB
     row |= {"passed": not row["reason"], "threads": THREADS, "machine_mib": machine}
-    return {**row, "sklearn_version": sklearn.__version__, **versions()}
+    return {**row, "sklearn_version": sklearn.__version__, **versions(method)}
 
 
 def prepare(method: str, name: str) -> tuple[Any, ...]:

@@ -48,7 +48,9 @@ def main() -> int:
     options = parser.parse_args()
     jobs = [(name, paper_k(name)) for name in check_names(options.datasets)]
     jobs += [(f"{m} x {n}", WIDE_K) for m, n in WIDE] if options.wide else []
-    rows = [{**measured(name, k, options.before), **versions()} for name, k in jobs]
+    rows = [
+        {**measured(name, k, options.before), **versions("infused-lasso fused-lasso")} for name, k in jobs
+    ]
     print(table(rows))
     for row in rows:
         if row["warnings"]:

@@ -86,8 +86,8 @@ def benchmark(name: str, methods: list[str], limit: float) -> list[Row]:
     for method, row in rows.items():
         if ours and method in PEERS and PEERS[method].is_mrmr and "seconds" in row:
             row["times_our_mrmr"] = row["seconds"] / ours
-    common = {"threads": THREADS, "sklearn_version": sklearn.__version__, **versions()}
-    return [{**row, **common} for row in rows.values()]
+    common = {"threads": THREADS, "sklearn_version": sklearn.__version__}
+    return [{**row, **common, **versions(method)} for method, row in rows.items()]
 
 
 def timing(name: str, method: str, limit: float) -> Row:

@@ -92,7 +92,7 @@ def main() -> int:
         rows += lassos(problem(name), options.repeats)
         rows.append(fused(name, options.repeats))
     rows += [filtered(id, *data, options.repeats) for data in FILTERED for id in ("jmi", "cmim", "disr")]
-    rows = [{**row, **versions()} for row in rows]
+    rows = [{**row, **versions(row["method"].partition(":")[0])} for row in rows]
     print(table(rows))
     failed = [f"{row['dataset']}: {row['method']}" for row in rows if not row["passed"]]
     print("FAIL: " + "; ".join(failed) if failed else "pass")

@@ -39,7 +39,7 @@ def main() -> int:
     ratio = float(rows[0]["cpu_s"]) / float(rows[1]["cpu_s"])
     print(format_table(list(rows[0]), [[str(value) for value in row.values()] for row in rows]))
     print(f"StabilitySelection takes {ratio:.4f} of boruta's CPU time.")
-    write_csv([{**row, "threads": THREADS, **versions()} for row in rows], options.output)
+    write_csv([{**row, "threads": THREADS, **versions("stability lasso")} for row in rows], options.output)
     return 0 if ratio < MOST else 1
 
 

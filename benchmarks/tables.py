@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Sequence
 from importlib.metadata import version
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from infused import available_selectors
 from infused._runtime.files import write_whole
+from infused.selectors.versions import selector_version
 
 Row = dict[str, Any]
 
@@ -44,9 +47,20 @@ def write_csv(rows: Sequence[Row], path: Path | None) -> None:
     print(f"Written to {path}")
 
 
-def versions() -> Row:
-    """The versions that a figure depends on."""
-    return {f"{name}_version": version(name) for name in ("infused", "numpy", "scipy", "numba")}
+def versions(measured: str = "") -> Row:
+    """Return the versions that a figure depends on; those of selectors for each id in the text.
+
+    A test compares them with the code: a figure of an earlier version has to be measured again.
+    """
+    packages = {f"{name}_version": version(name) for name in ("infused", "numpy", "scipy", "numba")}
+    ids = [id for id in re.findall(r"[a-z][a-z0-9-]*", measured) if id in available_selectors()]
+    return {**packages, "selectors": " ".join(f"{id}:{selector_version(id)}" for id in dict.fromkeys(ids))}
+
+
+def earlier_versions(rows: Sequence[Row]) -> list[str]:
+    """Return the selectors of which rows have figures of another version than today's."""
+    behind = (each.rpartition(":") for row in rows for each in row["selectors"].split())
+    return sorted({id for id, _, found in behind if found != selector_version(id)})
 
 
 def _plain(value: Any) -> Any:

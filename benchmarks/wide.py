@@ -70,7 +70,7 @@ def main() -> int:
     X, y = data()
     rows = [*paths(problem(X, y), options.repeats), *forward(X, y, options.repeats)]
     rows += [*f_values(X, y, options.repeats), *pictures(options.repeats)]
-    rows = [{**row, **versions()} for row in rows]
+    rows = [{**row, **versions(row["method"])} for row in rows]
     print(format_table(["task and method", "CPU s", "times infused", "gap"], _cells(rows)))
     failed = [f"{row['task']}: {row['method']}" for row in rows if not row["passed"]]
     print("FAIL: " + "; ".join(failed) if failed else "pass")

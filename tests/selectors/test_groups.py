@@ -205,13 +205,20 @@ def test_every_ranking_takes_groups(ranking):
     assert not selector.coef_[:, ~selector.support_].any() or ranking not in ("recursive", "forward")
 
 
-def test_a_score_is_the_root_mean_square_of_a_group_s_coefficients():
-    """By their length alone many columns of noise would come before one of signal."""
-    selector = Lasso(groups=GROUPS, ranking="coefficient", lambda1=0.2).fit(*WINE)
-    sizes = [
-        np.sqrt((selector.coef_[:, np.array(GROUPS) == label] ** 2).sum(axis=0).mean()) for label in ORDER
-    ]
-    np.testing.assert_allclose(selector.scores_, sizes)
+def test_a_score_is_what_a_group_contributes_beyond_chance():
+    """By the length of coefficients alone many columns of noise would come before one of signal."""
+    X, y = WINE
+    selector = Lasso(groups=GROUPS, ranking="coefficient", lambda1=0.2).fit(X, y)
+    X = X - X.mean(axis=0)
+    X /= np.linalg.norm(X, axis=0)
+    Y = np.eye(3)[y] - np.eye(3)[y].mean(axis=0)
+    Y /= np.linalg.norm(Y, axis=0)
+    parts = {g: X[:, np.array(GROUPS) == g] @ selector.coef_[:, np.array(GROUPS) == g].T for g in ORDER}
+    noise = ((Y - sum(parts.values())) ** 2).sum() / (len(X) - 1)
+    used = [g for g in ORDER if parts[g].any()]
+    beyond = {g: (parts[g] ** 2).sum() - (GROUPS.count(g) - 1) * noise for g in used}
+    assert len(used) < len(ORDER) and min(beyond.values()) > 0
+    np.testing.assert_allclose(selector.scores_, [np.sqrt(beyond.get(g, 0.0)) for g in ORDER])
 
 
 def test_many_groups_go_through_rounds():

@@ -29,6 +29,7 @@ __all__ = ["Fit", "SparseModel"]
 EPOCHS_PER_ITERATION = 10  # coordinate descent and proximal gradients take more, and cheaper, iterations
 NO_QUADRATIC = Ridge(0.0)
 ROUGH = 1e-3  # the tolerance of what is only a start
+NO_MORE_THAN_CHANCE = 0.01  # of the contribution of a column
 WIDE = 10  # this many features to a sample
 
 
@@ -160,7 +161,10 @@ class SparseModel:
         return start, fit.uncertainty if same and not fused else None
 
     def _edges_left(self, features: Ints) -> Ints:
-        """Return which edges the model of some of the features has; on a chain, the first of those it joins."""
+        """Return which edges are left of the model of some of the features.
+
+        On a chain each feature is joined to the next that is left: the edge stands for all between them.
+        """
         if self.edges is None:
             return features[:-1]
         return np.flatnonzero(np.isin(self.edges, features).all(axis=1))
@@ -261,16 +265,36 @@ class SparseModel:
     def standing(self, coef: Floats, gradient: Floats) -> Standing:
         """Return what orders the variables at a solution.
 
-        Both are divided by the root of a variable's size, as in the penalty: many columns of noise have long
-        coefficients together. The leftover is |X'(Y - XB)|, the gradient less the part of the quadratic term:
-        the largest is the next to enter. What is empty comes after all others.
+        The length of a feature is that of its coefficients, which is what it contributes to the fit. The
+        leftover is |X'(Y - XB)|, the gradient less the part of the quadratic term, by the root of a
+        variable's size as in the penalty: the largest is the next to enter. What is empty comes after all
+        others.
         """
         rows = RowGroups(1.0) if self.variables is None else GroupNorms(1.0, self.variables)
         sizes = rows.thresholds(np.arange(self.n_variables))  # their roots
         leftover = rows.lengths(gradient - self.quadratic.gradient(coef)) / sizes
+        lengths = rows.lengths(coef) if self.variables is None else self._contributions(coef, sizes)
         # Fusion and the information of pairs may give what is empty the coefficients of others.
-        lengths = np.where(self.empty, 0.0, rows.lengths(coef) / sizes)
+        lengths = np.where(self.empty, 0.0, lengths)
         return Standing(lengths, np.where(self.empty, -1.0, leftover))
+
+    def _contributions(self, coef: Floats, sizes: Floats) -> Floats:
+        """Return what each group contributes to the fit, |X_g B_g|, less what so many columns would by chance.
+
+        Else a category of many levels would come before any number, whatever it says of the target. What is
+        no more than chance comes behind, by a small share of its contribution for each column.
+        """
+        owners, fitted = self.groups, np.zeros(self.Y.shape)
+        squares = np.zeros(self.n_variables)
+        for g in np.unique(owners[coef.any(axis=1)]) if owners is not None else ():
+            own = np.flatnonzero(owners == g)
+            part = self.X[:, own] @ coef[own]
+            fitted += part
+            squares[g] = float((part * part).sum())
+        n_samples = self.n_samples or len(self.Y)
+        noise = float(((self.Y - fitted) ** 2).sum()) / max(n_samples - 1, 1)
+        beyond = np.sqrt(np.maximum(squares - (sizes**2 - 1) * noise, 0.0))
+        return np.asarray(np.maximum(beyond, NO_MORE_THAN_CHANCE * np.sqrt(squares) / sizes))
 
     def _settled_copies(self, coef: Floats, lambda1: float, lambda2: float) -> Floats:
         """The same solution, with the coefficients of copies of a feature at the first as far as can be.
