@@ -6,7 +6,7 @@ import math
 from functools import cache
 from pathlib import Path
 
-from pandas import DataFrame, read_parquet
+from pandas import DataFrame
 
 from benchmarks.tables import markdown_table
 from infused.bench import Store
@@ -21,6 +21,11 @@ from infused.bench.tables import accuracy_table, rank_table, standings_table
 
 STORE = Path("results")
 SHORT = ("infused-lasso", "lasso", "greedy-forward", "anova", "random")
+RANKINGS = tuple(
+    f"{id}{words}"
+    for id in ("infused-lasso", "lasso")
+    for words in ("", " (ranking=forward)", " (ranking=coefficient)", " (ranking=path)")
+)
 
 
 def accuracy() -> str:
@@ -92,18 +97,58 @@ def protocols() -> str:
 
 
 def orders() -> str:
-    """How good the first features of a ranking are."""
-    rows = read_parquet(STORE / "orders.parquet")
-    means = (100 * rows.groupby(["dataset", "order", "k"])["accuracy"].mean()).unstack("k")
-    header = ["data", "order", *map(str, means.columns)]
+    """How good the first features of each ranking are."""
+    summary = score_summary(of_protocol(stored("orders")), "accuracy")
+    found = summary.set_index(["dataset", "label", "k"])
+    ks = sorted(summary["k"].unique())
     lines = [
-        [name, order, *[f"{figure:.1f}" for figure in means.loc[(name, order)]]]
-        for name in DATASETS
-        for order in in_order(means.loc[name].index, ("infused-lasso", "earlier order"))
+        [name, label, *[_score_at(found, name, label, k) for k in ks]]
+        for name in in_order(summary["dataset"].unique(), DATASETS)
+        for label in in_order(summary.loc[summary["dataset"] == name, "label"].unique(), RANKINGS)
     ]
-    return markdown_table(header, lines)
+    means = summary.groupby(["label", "k"])["mean"].mean()
+    for label in in_order(summary["label"].unique(), RANKINGS):
+        lines.append(["mean", label, *[f"{100 * means[label, k]:.1f}" for k in ks]])
+    return markdown_table(["data", "ranking", *map(str, ks)], lines)
+
+
+def _score_at(found: DataFrame, name: str, label: str, k: int) -> str:
+    one = found.loc[name, label, k]
+    return score_text(one["mean"], one["error"], "accuracy")
+
+
+def shared(k: str) -> str:
+    """How many of the first k features two methods share, in percent: the mean over folds and data sets."""
+    rows = plain_methods(of_protocol(stored()))
+    rows = rows[(rows["repeat"] == 0) & rows["selected"].notna()]
+    first = {
+        (one.dataset, one.fold, one.label): frozenset(one.selected[: int(k)])
+        for one in rows.itertuples()
+        if len(one.selected) >= int(k)
+    }
+    labels = in_order({label for _, _, label in first}, (*METHODS, *SHORT))
+    lines = []
+    for label in labels:
+        own = {key[:2]: features for key, features in first.items() if key[2] == label}
+        lines.append([label, *[_shared_by(own, first, other) for other in labels[: len(METHODS) + 1]]])
+    return markdown_table(["", *labels[: len(METHODS) + 1]], lines)
+
+
+def _shared_by(
+    own: dict[tuple[str, int], frozenset[int]],
+    first: dict[tuple[str, int, str], frozenset[int]],
+    other: str,
+) -> str:
+    """The mean share with another method, each data set counting once."""
+    shares: dict[str, list[float]] = {}
+    for (name, fold), features in own.items():
+        if (name, fold, other) in first:
+            share = len(features & first[name, fold, other]) / len(features)
+            shares.setdefault(name, []).append(share)
+    means = [sum(found) / len(found) for found in shares.values()]
+    return f"{100 * sum(means) / len(means):.0f}" if means else "–"
 
 
 @cache
-def stored() -> DataFrame:
-    return Store(STORE).frame()
+def stored(part: str = "") -> DataFrame:
+    return Store(STORE / part).frame()

@@ -279,7 +279,7 @@ class SparseModel:
         return Standing(lengths, np.where(self.empty, -1.0, leftover))
 
     def _contributions(self, coef: Floats, sizes: Floats) -> Floats:
-        """Return what each group contributes to the fit, |X_g B_g|, less what so many columns would by chance.
+        """Return what each group contributes to the fit, |X_g B_g|, less what its columns would by chance.
 
         Else a category of many levels would come before any number, whatever it says of the target. What is
         no more than chance comes behind, by a small share of its contribution for each column.
