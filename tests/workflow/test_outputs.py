@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
-import json
 import os
+import shutil
 import subprocess
 import sys
-import time
 from dataclasses import replace
+from itertools import count
+from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
@@ -16,43 +18,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import infused
 from infused._runtime.spreadsheets import csv_text, frame_csv, guarded, unguarded
+from infused.cli import main
 from infused.exceptions import InputError
 from infused.record.schema import SelectionRecord
 from infused.workflow.outputs import FILES, check_folder, read_selected, selected_csv, write_outputs
+from infused.workflow.selection import read_record
 from tests.record.records import cells_record
-
-# One process that loads everything once and forks the writers, each of which is killed.
-KILLED_WRITERS = """
-import os, random, signal, sys, time
-from infused._runtime.files import write_whole
-from infused.record.schema import SelectionRecord
-from infused.workflow import outputs
-record = SelectionRecord.from_json(open(sys.argv[1], encoding="utf-8").read())
-
-def write_slowly(path, content):
-    def pour(file):
-        for start in range(0, len(content), 1 + len(content) // 6):
-            file.write(content[start : start + 1 + len(content) // 6])
-            file.flush()
-            time.sleep(0.004)
-    write_whole(path, pour)
-
-outputs.write_whole = write_slowly
-moments = random.Random(0)
-for folder in sys.argv[2:]:
-    writer = os.fork()
-    while writer == 0:
-        outputs.write_outputs(folder, record, force=True, page="<p>" + "x" * 100_000 + "</p>")
-    time.sleep(moments.uniform(0.005, 0.15))
-    os.kill(writer, signal.SIGKILL)
-    os.waitpid(writer, 0)
-"""
 
 
 @pytest.fixture
 def record():
     return cells_record()
+
+
+@pytest.fixture
+def other(record):
+    """A selection each file of which differs."""
+    return replace(record, selected=(replace(record.selected[0], score=9.0), *record.selected[1:]))
 
 
 def test_what_is_written_reads_back(tmp_path, record):
@@ -135,36 +119,222 @@ def test_hard_names_survive_the_file(tmp_path, record):
     assert read_selected(tmp_path / "selected.csv") == names
 
 
+# Kills a writer before its first, second, third ... step on the disk, each in a folder of its own.
+KILLED_AT_EVERY_STEP = """
+import os, signal, sys
+from dataclasses import replace
+from pathlib import Path
+import pyarrow as pa
+from infused.record.schema import SelectionRecord
+from infused.workflow.outputs import write_outputs
+old = SelectionRecord.from_json(open(sys.argv[1], encoding="utf-8").read())
+new = replace(old, selected=(replace(old.selected[0], score=9.0), *old.selected[1:]))
+table = pa.table({"a": [1.0]})
+before = {"page": "old" * 20_000, "reduced": table}
+left = 0
+
+def count(event, arguments):
+    global left
+    if event in ("open", "os.rename", "os.remove", "os.mkdir", "sync"):
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+def kill_at_every_step(base, earlier, later):
+    global left
+    write_outputs(base / "new", new, **later)
+    for step in range(1, 1000):
+        folder = base / str(step)
+        if earlier is not None:
+            write_outputs(folder, old, **earlier)
+        writer = os.fork()
+        if writer == 0:
+            left = step
+            os.fsync = lambda _: count("sync", ())
+            sys.addaudithook(count)
+            write_outputs(folder, new, force=True, **later)
+            os._exit(0)
+        if os.waitpid(writer, 0)[1] == 0:
+            return
+
+base = Path(sys.argv[2])
+kill_at_every_step(base / "fewer files", before, {"page": "new" * 20_000})
+kill_at_every_step(base / "as many", before, {"page": "new", "reduced": table})
+kill_at_every_step(base / "the first", None, {"page": "new"})
+"""
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory):
+    place = tmp_path_factory.mktemp("killed")
+    (place / "record.json").write_text(cells_record().to_json(), encoding="utf-8")
+    subprocess.run([sys.executable, "-c", KILLED_AT_EVERY_STEP, place / "record.json", place], check=True)
+    return place
+
+
+def contents(folder):
+    return {name: (folder / name).read_bytes() for name in FILES if (folder / name).exists()}
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
-def test_a_kill_leaves_whole_files_only(tmp_path, record):
-    source, folders = tmp_path / "record.json", [tmp_path / f"out{n}" for n in range(8)]
-    source.write_text(record.to_json(), encoding="utf-8")
-    subprocess.run([sys.executable, "-c", KILLED_WRITERS, source, *folders], check=True)
-    found = {folder: {path.name for path in folder.iterdir()} for folder in folders if folder.exists()}
-    for folder, names in found.items():
-        for name in names & set(FILES):
-            check_whole(folder / name, record)
-        assert "selection.json" not in names or {"selected.csv", "report.html"} < names, "it comes last"
-    cut = [folder for folder, names in found.items() if names - set(FILES)]
-    assert cut, "no kill came while a file was being written"
-    stranger = cut[0] / ".film.mp4.part"
-    stranger.touch()
-    for path in cut[0].iterdir():
-        os.utime(path, (0, 0))
-    write_outputs(cut[0], record, force=True)
-    left = {path.name for path in cut[0].iterdir()}
-    assert left == {"selected.csv", "selection.json", stranger.name}, "leftovers of ours are removed"
+@pytest.mark.parametrize("change", ["fewer files", "as many", "the first"])
+def test_killed_at_every_step_the_old_selection_is_whole_or_the_new_one(killed, record, change):
+    place, between = killed / change, 0
+    new, old = contents(place / "new"), contents(place / "1")  # which was killed before its first step
+    folders = [folder for folder in place.iterdir() if folder.name != "new"]
+    assert len(folders) > 20 and old != new
+    for folder in folders:
+        found, journals = contents(folder), list(folder.glob(".*.replacing"))
+        for name, content in found.items():
+            assert content in (old.get(name), new.get(name)), f"{name} is not whole"
+        assert found.keys() >= old.keys() & new.keys(), "what both have is never absent"
+        if found not in (old, new):
+            assert journals, "files of both, and nothing says so"
+            between += 1
+        if journals:  # the next command that reads the folder finishes what was begun
+            read_record(folder)
+            assert contents(folder) == new and not list(folder.glob(".*.replacing"))
+        elif found:
+            assert read_record(folder) == SelectionRecord.from_json(found["selection.json"].decode())
+    assert between >= 2
 
 
-def check_whole(path, record):
-    text = path.read_text(encoding="utf-8")
-    if path.name == "selection.json":
-        assert SelectionRecord.from_json(text) == record
-        assert json.loads(text)
-    elif path.name == "selected.csv":
-        assert text == selected_csv(record)
+@pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
+def test_what_a_kill_leaves_behind_is_removed(killed, record, tmp_path):
+    halves = {path.parent for path in killed.rglob(".*.part")}
+    assert len(halves) > 10
+    for number, half in enumerate(halves):
+        folder = tmp_path / str(number)
+        shutil.copytree(half, folder)
+        stranger = folder / ".film.mp4.part"
+        stranger.touch()
+        for path in folder.iterdir():
+            os.utime(path, (0, 0))
+        write_outputs(folder, record, force=True)
+        assert {path.name for path in folder.iterdir()} == {"selected.csv", "selection.json", stranger.name}
+
+
+@contextlib.contextmanager
+def largest_file(size):
+    """No file can grow beyond this size: a disk that is full."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("size", [0, 20, 100, 5000, 100_000])
+def test_where_the_disk_is_full_the_earlier_results_stay(tmp_path, record, other, size):
+    write_outputs(tmp_path, record, page="old", reduced=pa.table({"a": [1.0]}))
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    with largest_file(size), pytest.raises(OSError, match="too large"):
+        write_outputs(tmp_path, other, force=True, page="new" * 100_000)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 300 KB."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", str(place)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("a file system cannot be mounted here")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def test_on_a_full_disk_the_command_ends_with_2_and_nothing_is_lost(small_disk, tmp_path, capsys):
+    options = [
+        "--method",
+        "anova",
+        "-k",
+        "2",
+        "--no-report",
+        "--stability",
+        "0",
+        "-o",
+        str(small_disk / "out"),
+        "-q",
+    ]
+    assert main(["select", "wine", *options]) == 0
+    before = {path: path.read_bytes() for path in (small_disk / "out").iterdir()}
+    with contextlib.suppress(OSError), (small_disk / "filler").open("wb") as filler:
+        while True:
+            filler.write(b"x" * 4096)
+            filler.flush()
+    assert main(["select", "breast-cancer", *options, "--force", "--reduced"]) == 2
+    assert "No space left on device" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in (small_disk / "out").iterdir()} == before
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, PermissionError])
+@pytest.mark.parametrize("step", range(1, 5))
+def test_stopped_between_two_renames(tmp_path, record, other, monkeypatch, error, step):
+    """Ctrl-C waits for the rest; a file that another program keeps open (Windows) is replaced later."""
+    write_outputs(tmp_path, record, page="old")
+    old, moves, move = contents(tmp_path), count(1), Path.replace
+
+    def broken(path, target):
+        if next(moves) == step:
+            raise error("stopped")
+        return move(path, target)
+
+    monkeypatch.setattr(Path, "replace", broken)
+    with pytest.raises(error):
+        write_outputs(tmp_path, other, force=True, page="new")
+    monkeypatch.undo()
+    found = contents(tmp_path)
+    pending = list(tmp_path.glob(".*.replacing"))
+    if error is PermissionError:
+        assert bool(pending) == (step > 2), "the first file that could not be replaced leaves all as it was"
+        assert (found == old) == (step <= 2)
+        assert read_record(tmp_path) == (other if step > 2 else record)
     else:
-        assert text.endswith("</p>")
+        assert not pending and (found == old) == (step == 1)
+    assert contents(tmp_path)["report.html"] == (b"old" if contents(tmp_path) == old else b"new")
+    assert not list(tmp_path.glob(".*")), "nothing else is left"
+
+
+@pytest.mark.parametrize(
+    "journal",
+    [
+        b"",
+        b"\xff\xfe",
+        b"0123456789ab\n-../mine.txt",
+        b"0123456789ab\n-mine.txt",
+        b"0123456789ab\n+../mine.txt",
+        b"../../x\n-selection.json",
+        b"[" * 100_000,
+    ],
+)
+def test_a_journal_that_somebody_sent_moves_nothing(tmp_path, record, journal):
+    folder = tmp_path / "out"
+    write_outputs(folder, record)
+    (tmp_path / "mine.txt").write_text("mine")
+    (folder / "mine.txt").write_text("mine")
+    before = contents(folder)
+    (folder / ".selection.json.replacing").write_bytes(journal)
+    assert read_record(folder) == record and contents(folder) == before
+    assert (tmp_path / "mine.txt").exists() and (folder / "mine.txt").exists()
+
+
+def test_a_comparison_and_an_explanation_are_replaced_whole(tmp_path, monkeypatch):
+    compared = infused.compare("wine", methods=["anova"], k=2, folds=2)
+    explained = infused.explain("wine", "proline")
+    for result, broken in ((compared, "report"), (explained, "to_json")):
+        folder = tmp_path / broken
+        written = result.save(folder, **({"force": True} if result is explained else {}))
+        for path in written:
+            path.write_bytes(b"old")
+        with monkeypatch.context() as patch:
+            patch.setattr(type(result), broken, lambda *_, **__: "x" * 1_000_000)
+            with largest_file(500_000), pytest.raises(OSError, match="too large"):
+                result.save(folder, **({"force": True} if result is explained else {}))
+        assert {path.read_bytes() for path in folder.iterdir()} == {b"old"}
 
 
 def test_cells_are_whole_in_every_country():
@@ -185,40 +355,42 @@ def test_frames_are_guarded_from_head_to_foot():
 
 TURNS = """
 import sys, time
-from infused._runtime.files import write_whole
+from dataclasses import replace
+from pathlib import Path
 from infused.record.schema import SelectionRecord
 from infused.workflow import outputs
-from dataclasses import replace
 record = SelectionRecord.from_json(open(sys.argv[1], encoding="utf-8").read())
-record = replace(record, method_name=sys.argv[3])
+move = Path.replace
 
-def slowly(path, content):
-    time.sleep(0.01)
-    write_whole(path, content)
+def slowly(path, target):
+    time.sleep(0.005)
+    return move(path, target)
 
-outputs.write_whole = slowly
-for _ in range(8):
-    outputs.write_outputs(sys.argv[2], record, force=True, page=sys.argv[3])
+Path.replace = slowly
+for n in range(8):
+    name = f"{sys.argv[3]} {n}"
+    outputs.write_outputs(sys.argv[2], replace(record, method_name=name), force=True, page=name)
 """
 
 
 @pytest.mark.skipif(os.name != "posix", reason="locks a folder")
 def test_two_runs_into_one_folder_take_turns(tmp_path, record):
+    """Every file is there at every moment; while none is being replaced, all are of one run."""
     source, folder = tmp_path / "record.json", tmp_path / "out"
+    write_outputs(folder, replace(record, method_name="before"), page="before")
     source.write_text(record.to_json(), encoding="utf-8")
     command = [sys.executable, "-c", TURNS, str(source), str(folder)]
     runs = [subprocess.Popen([*command, name]) for name in ("first", "second")]
-    seen = 0
-    while any(run.poll() is None for run in runs) or not seen:
-        try:  # the record goes first and comes last: while it is there, all is of one run
-            before = (folder / "selection.json").read_text(encoding="utf-8")
-            page = (folder / "report.html").read_text()
-            after = (folder / "selection.json").read_text(encoding="utf-8")
-        except FileNotFoundError:
-            time.sleep(0.001)
-            continue
-        if before == after:
-            seen += 1
-            assert SelectionRecord.from_json(before).method_name == page
-    assert [run.returncode for run in runs] == [0, 0]
+    journal, seen = folder / ".selection.json.replacing", set()
+    while any(run.poll() is None for run in runs):
+        begun = journal.exists()
+        before = (folder / "selection.json").read_text(encoding="utf-8")
+        page = (folder / "report.html").read_text()
+        after = (folder / "selection.json").read_text(encoding="utf-8")
+        name = SelectionRecord.from_json(after).method_name
+        if not begun and not journal.exists() and before == after:
+            assert name == page
+            seen.add(name)
+    assert [run.returncode for run in runs] == [0, 0] and len(seen) > 1
     assert sorted(path.name for path in folder.iterdir()) == ["report.html", "selected.csv", "selection.json"]
+    assert (folder / "report.html").read_text() == read_record(folder).method_name

@@ -242,13 +242,14 @@ def _save(figure: Figure, folder: Path, name: str) -> list[Path]:
     import matplotlib
     import matplotlib.pyplot as plt
 
-    from infused._runtime.files import write_whole
+    from infused._runtime.files import write_together
 
-    paths = [folder / f"{name}.{kind}" for kind in ("png", "svg")]
+    about: dict[str, dict[str, None]] = {"png": {}, "svg": {"Date": None}}
+    draws = {
+        f"{name}.{kind}": partial(figure.savefig, format=kind, dpi=150, metadata=metadata)
+        for kind, metadata in about.items()
+    }
     with matplotlib.rc_context({"svg.hashsalt": "infused"}):
-        for path in paths:
-            metadata = {"Date": None} if path.suffix == ".svg" else {}
-            draw = partial(figure.savefig, format=path.suffix[1:], dpi=150, metadata=metadata)
-            write_whole(path, draw)
+        write_together(folder, list(draws), draws)
     plt.close(figure)
-    return paths
+    return [folder / file for file in draws]

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from infused._runtime.files import check_writable, write_whole
+from infused._runtime.files import Content, check_writable, write_together, write_whole
 from infused._runtime.progress import Stage, timed
 from infused.bench.agreement import agreement
 from infused.bench.captions import unit
@@ -37,6 +37,7 @@ __all__ = ["BASELINE", "METHODS", "Comparison", "check_timeout", "compare"]
 #: Different ideas, all quick; and what each of them must beat.
 METHODS = ("infused-lasso", "lasso", "greedy-forward", "mrmr", "anova")
 BASELINE = "random"
+FILES = ("comparison.html", "comparison.csv")
 
 
 class Comparison:
@@ -154,12 +155,12 @@ class Comparison:
         list of Path
             What was written.
         """
-        written = [Path(folder) / "comparison.csv"]
-        write_whole(written[0], standings_table(self.standings).to_csv().encode())
+        table = standings_table(self.standings).to_csv()
+        contents: dict[str, Content | None] = {"comparison.csv": table.encode()}
         if report:
-            written.append(Path(folder) / "comparison.html")
-            self.report(written[1], command=command)
-        return written
+            contents["comparison.html"] = self.report(command=command).encode()
+        write_together(Path(folder), FILES, contents)
+        return [Path(folder) / name for name in contents]
 
     def to_json(self) -> str:
         """The answer, the figures and what was run, as JSON.

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from infused._runtime.extras import extra
-from infused._runtime.files import check_place, write_whole
+from infused._runtime.files import check_place, settle, write_together
 from infused._runtime.progress import Stage, timed
 from infused._runtime.threads import spans, workers
 from infused._typing import Array, Floats, Ints
@@ -206,8 +206,8 @@ class Explanation:
             What was written.
         """
         written = check_files(folder, force)
-        write_whole(written[0], self._draw)
-        write_whole(written[1], self.to_json().encode())
+        picture, facts = FILES
+        write_together(Path(folder), FILES, {picture: self._draw, facts: self.to_json().encode()})
         return written
 
     def _draw(self, file: BinaryIO) -> None:
@@ -219,6 +219,7 @@ class Explanation:
 def check_files(folder: str | PathLike[str], force: bool) -> list[Path]:
     """The files that an explanation fills, or an error where they cannot be written."""
     extra("matplotlib")
+    settle(Path(folder), FILES)
     files = [Path(folder) / name for name in FILES]
     for path in files:
         check_place(path, force)

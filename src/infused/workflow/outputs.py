@@ -1,8 +1,9 @@
 """The files of a selection: whole or absent, and never those of two selections.
 
-``selection.json`` goes first when earlier results are replaced, and is written last: a folder that has one is
-complete, whenever the program is killed. Two runs into one folder take turns, so that it holds the files of
-one of them.
+All are written aside before the first of them is replaced, ``selection.json`` last: an error, a full disk or
+a kill leaves the earlier selection whole, or the new one. A kill between two renames leaves files of both,
+and the next command that reads or writes the folder finishes the rest. Two runs into one folder take turns,
+so that it holds the files of one of them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from infused._runtime.extras import extra
-from infused._runtime.files import alone_in, check_writable, remove_leftovers, write_whole
+from infused._runtime.files import Content, check_writable, settle, write_together
 from infused._runtime.spreadsheets import csv_text, unguarded
 from infused.data import Dataset
 from infused.exceptions import InputError, Setting
@@ -31,7 +32,11 @@ FILES = ("selected.csv", "reduced.parquet", "report.html", "selection.json")
 
 def check_folder(folder: str | PathLike[str], force: bool) -> None:
     """Refuse a folder that cannot take the results; cheap, so ask before a long computation."""
-    folder = Path(folder)
+    settle(Path(folder), FILES)
+    _check_free(Path(folder), force)
+
+
+def _check_free(folder: Path, force: bool) -> None:
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file, not a folder: choose another one")
     found = [name for name in FILES if (folder / name).exists()]
@@ -59,21 +64,16 @@ def write_outputs(
     """
     folder = Path(folder)
     check_folder(folder, force)
-    contents = {"selected.csv": selected_csv(record).encode(), "selection.json": record.to_json().encode()}
+    contents: dict[str, Content | None] = dict.fromkeys(FILES)
+    contents["selected.csv"] = selected_csv(record).encode()
+    contents["selection.json"] = record.to_json().encode()
     if reduced is not None:
         contents["reduced.parquet"] = _parquet(reduced)
     if page is not None:
         contents["report.html"] = page.encode()
-    folder.mkdir(parents=True, exist_ok=True)
-    names = [name for name in FILES if name in contents]
-    with alone_in(folder):
-        check_folder(folder, force)  # another run may have come first
-        remove_leftovers(path for name in FILES for path in folder.glob(f".{name}.*"))
-        for name in reversed(FILES):
-            (folder / name).unlink(missing_ok=True)
-        for name in names:
-            write_whole(folder / name, contents[name])
-    return [folder / name for name in names]
+    # Another run may have come first.
+    write_together(folder, FILES, contents, check=lambda: _check_free(folder, force))
+    return [folder / name for name in FILES if contents[name] is not None]
 
 
 def _parquet(table: Any) -> bytes:
@@ -129,5 +129,6 @@ def selected_csv(record: SelectionRecord) -> str:
 
 def read_selected(path: str | PathLike[str]) -> list[str]:
     """The feature names of a selected.csv, best first, as they are in the data."""
+    settle(Path(path).parent, FILES)
     with Path(path).open(encoding="utf-8", newline="") as file:
         return [unguarded(row["feature"]) for row in csv.DictReader(file)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from infused._runtime.extras import extra
-from infused._runtime.files import write_whole
+from infused._runtime.files import settle, write_whole
 from infused._runtime.messages import count, listed
 from infused.coding import Coding
 from infused.data import Dataset, load_features
@@ -19,6 +19,7 @@ from infused.exceptions import InputError
 from infused.record.distributions import dense_columns
 from infused.record.schema import RecordError, SelectionRecord
 from infused.record.sentences import came_out
+from infused.workflow.outputs import FILES, reduced_table, write_outputs
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -134,7 +135,10 @@ class Selection:
     def save(
         self, folder: str | PathLike[str], *, force: bool = False, report: bool = True, reduced: bool = False
     ) -> list[Path]:
-        """Write selected.csv, selection.json and the page report.html to a folder, each whole or not at all.
+        """Write selected.csv, selection.json and the page report.html to a folder, all of them or none.
+
+        Earlier results stay as they are until all new files are written aside: a full disk, an error or a
+        kill leaves the old selection or the new one.
 
         Parameters
         ----------
@@ -152,8 +156,6 @@ class Selection:
         list of Path
             What was written.
         """
-        from infused.workflow.outputs import reduced_table, write_outputs
-
         if reduced and self.data is None:
             raise InputError("the data are not in a selection that was read from a file: use apply instead")
         table = reduced_table(self.record, self.data) if reduced and self.data is not None else None
@@ -220,6 +222,7 @@ def read_record(path: str | PathLike[str]) -> SelectionRecord:
     file = Path(path)
     if file.is_dir():
         file = file / "selection.json"
+    settle(file.parent, FILES)
     try:
         return SelectionRecord.from_json(file.read_text(encoding="utf-8"))
     except OSError as error:
