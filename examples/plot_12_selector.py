@@ -2,10 +2,10 @@
 Writing a selector
 ==================
 
-Any scikit-learn selector that takes ``n_features_to_select`` can be compared with the others by the
-dotted path of its class, or by an id that its package registers through the entry point
-``infused.selectors``. This one ranks by the distance between medians, in units of the spread: it
-minds outliers less than F values do.
+Any scikit-learn selector that takes ``n_features_to_select`` can be compared with the others: give the
+selector itself, the dotted path of its class with ``allow_imports=True`` (``--allow-imports`` on the
+command line), or an id that its package registers through the entry point ``infused.selectors``. This one
+ranks by the distance between medians, in units of the spread: it minds outliers less than F values do.
 """
 
 # %%
@@ -51,7 +51,7 @@ class MedianSelector(SelectorMixin, BaseEstimator):
 
 
 # %%
-# A module of your own holds it; here one is made on the spot.
+# A module of your own holds it, which processes import; here one is made on the spot.
 
 module = ModuleType("my_selectors")
 module.MedianSelector = MedianSelector
@@ -66,9 +66,7 @@ y = np.arange(240) % 2
 X = rng.normal(size=(240, 60)) + 0.9 * y[:, None] * (np.arange(60) < 10)
 X[rng.random(X.shape) < 0.1] *= 12
 
-found = infused.compare(
-    (X, y), methods=["my_selectors.MedianSelector", "anova", "mutual-info"], k=[2, 5, 10, 20], folds=5
-)
+found = infused.compare((X, y), methods=[MedianSelector(), "anova", "mutual-info"], k=[2, 5, 10, 20], folds=5)
 print(found.verdict)
 plot_accuracy_curves(found.standings.rows)
 plt.show()

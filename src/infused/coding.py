@@ -21,7 +21,9 @@ import numpy as np
 from infused._typing import Array, Data, Floats, Ints
 
 __all__ = [
+    "DECIMALS",
     "GAP",
+    "HOWS",
     "OTHER",
     "Coded",
     "Coder",
@@ -35,6 +37,9 @@ __all__ = [
 ]
 
 Levels = tuple[tuple[str, ...] | None, ...]
+
+#: How a variable may be read from a column, and the signs of decimals in its texts.
+HOWS, DECIMALS = ("number", "category", "code", "level", "year", "month", "weekday"), (".", ",")
 
 OTHER, GAP = "(other)", "(missing)"
 MANY_GAPS = 0.05  # of the training rows

@@ -52,7 +52,8 @@ def noise(seed, n_samples=60, n_features=300):
 
 def cells_of(data, method="anova", ks=(2, 4), groups=None, **options):
     problem = Problem(data, ks, groups)
-    experiment = Experiment((problem,), (Method(method),), **{"folds": 3, **options})
+    methods = (Method(method, allow_imports=True),)
+    experiment = Experiment((problem,), methods, **{"folds": 3, "allow_imports": True, **options})
     return problem, experiment.cells()
 
 
@@ -345,7 +346,11 @@ WINE = Problem(load_data("wine"), (2, 4))
         ({"methods": (Method("lasso"), Method("lasso"))}, "method lasso is there twice"),
         ({"methods": (Method("laso"),)}, "did you mean 'lasso'"),
         ({"methods": (Method("lasso", {"lambda9": 1}),)}, "lambda9"),
-        ({"methods": (Method("no.such.Thing"),)}, "'no.such.Thing' cannot be imported"),
+        ({"methods": (Method("no.such.Thing"),)}, "'no.such.Thing' is not a registered method but a path"),
+        ({"methods": (Method("no.such.Thing", {}, True),)}, "'no.such.Thing' cannot be imported"),
+        ({"methods": (Method("os.getcwd", {}, True),)}, "'os.getcwd' is no class of a selector"),
+        ({"classifier": "sklearn.svm.SVC"}, "classifier='sklearn.svm.SVC' is a path to code"),
+        ({"classifier": "os.getcwd", "allow_imports": True}, "is no class of a model"),
         ({"problems": (Problem(WINE.data, (2, 14)),)}, "k=14 is more than the 13 features of wine"),
         ({"problems": (Problem(WINE.data, ()),)}, r"k=\[\]: give whole numbers"),
         ({"problems": (Problem(WINE.data, (4, 2)),)}, "must increase"),
@@ -448,5 +453,5 @@ def test_methods_that_share_their_information_score_as_they_do_alone():
 
 
 def test_a_dotted_path_finds_a_model_and_tunes_its_c():
-    assert judge_named("sklearn.svm.LinearSVC", "classes").tuned == "C"
-    assert judge_named("sklearn.tree:DecisionTreeRegressor", "real").tuned is None
+    assert judge_named("sklearn.svm.LinearSVC", "classes", allow_imports=True).tuned == "C"
+    assert judge_named("sklearn.tree:DecisionTreeRegressor", "real", allow_imports=True).tuned is None

@@ -20,7 +20,7 @@ from tests.runtime.test_cluster import tasks_of
 
 pytest.importorskip("distributed")
 
-SLOW = ("--methods", f"{ODD}.Slow,{ODD}.Failing", "--folds", "6", "-k", "2,4", "--quiet")
+SLOW = ("--methods", f"{ODD}.Slow,{ODD}.Failing", "--allow-imports", "--folds", "6", "-k", "2,4", "--quiet")
 
 
 @pytest.fixture(scope="module")

@@ -93,7 +93,10 @@ def wait_until(condition):
         time.sleep(0.005)
 
 
-SLOW = ("--methods", f"{ODD}.Slow,{ODD}.AlsoSlow", "--repeats", "2", "--folds", "3", "-k", "2,4", "--quiet")
+SLOW = (
+    *("--methods", f"{ODD}.Slow,{ODD}.AlsoSlow", "--allow-imports"),
+    *("--repeats", "2", "--folds", "3", "-k", "2,4", "--quiet"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +156,8 @@ def test_ctrl_c_stops_with_130_and_an_intact_store(tmp_path, data_file):
 
 def tiny(data_file, *methods, **options):
     problem = Problem(load_data(data_file), (2, 4))
-    return Experiment((problem,), tuple(Method(name) for name in methods), **{"folds": 2, **options})
+    own = tuple(Method(name, allow_imports=True) for name in methods)
+    return Experiment((problem,), own, **{"folds": 2, **options})
 
 
 def test_what_goes_wrong_is_a_row_and_the_rest_goes_on(tmp_path, data_file):
@@ -185,7 +189,8 @@ def test_what_goes_wrong_is_a_row_and_the_rest_goes_on(tmp_path, data_file):
 
 def test_the_command_tells_what_failed_by_its_exit_code(tmp_path, data_file):
     store = tmp_path / "store"
-    options = ("--methods", f"{ODD}.Failing,{ODD}.InOrder", "--folds", "2", "-k", "2,4", "--jobs", "1")
+    methods = ("--methods", f"{ODD}.Failing,{ODD}.InOrder", "--allow-imports")
+    options = (*methods, "--folds", "2", "-k", "2,4", "--jobs", "1")
     code, out, err = finish(start(store, data_file, *options))
     assert code == 1
     assert "RuntimeError: this selector never works" in err and "--retry" in err and "Traceback" not in err

@@ -132,12 +132,12 @@ def test_it_keeps_to_its_time(monkeypatch):
     path = f"{__name__}.Sleepy"
     X, y = made(n_samples=200)
     start = time.perf_counter()
-    auto = AutoSelector([path, "anova"], time_budget=6.0).fit(X, y)
+    auto = AutoSelector([Sleepy(), "anova"], time_budget=6.0).fit(X, y)
     spent = time.perf_counter() - start
     assert auto.candidates_["status"] == ["tried", "tried"] and spent < 1.2 * 6.0
     monkeypatch.setattr(Sleepy, "SECONDS", 0.02)  # 3.2 s for one training part
     start = time.perf_counter()
-    auto = AutoSelector([path, "anova"], time_budget=8.0).fit(X, y)
+    auto = AutoSelector([Sleepy(), "anova"], time_budget=8.0).fit(X, y)
     spent = time.perf_counter() - start
     assert auto.method_ == "anova" and spent < 1.2 * 8.0
     told = dict(zip(auto.candidates_["method"], auto.candidates_["status"], strict=True))

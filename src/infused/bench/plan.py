@@ -158,6 +158,8 @@ class Cell:
         That of the selector when the cell was planned.
     protocol_version : str, default="1"
         That of the protocol.
+    allow_imports : bool, default=False
+        Whether the method and the model may be classes that are imported by their paths.
 
     See Also
     --------
@@ -188,11 +190,13 @@ class Cell:
     scoring: str = "accuracy"
     selector_version: str = FIRST
     protocol_version: str = FIRST
+    allow_imports: bool = False
 
     @cached_property
     def key(self) -> str:
         """The name of the cell in a store."""
         content = asdict(self)
+        del content["allow_imports"]  # which changes no result
         if self.scoring in PLAIN:
             del content["scoring"]  # as it was before there was a choice
         for name in ("selector_version", "protocol_version"):
@@ -203,7 +207,7 @@ class Cell:
     @property
     def selector(self) -> Method:
         """The method with its parameters."""
-        return Method(self.method, json.loads(self.parameters))
+        return Method(self.method, json.loads(self.parameters), self.allow_imports)
 
     def describe(self) -> str:
         """Say in a few words what it is, counting from 1.
@@ -240,6 +244,8 @@ class Experiment:
         What counts, and what models are tuned for; by default what suits each data set.
     references : bool, default=False
         Whether to measure all features, and the majority class or the mean of the target, too.
+    allow_imports : bool, default=False
+        Whether ``classifier`` may be the dotted path of a class, which is imported.
 
     Raises
     ------
@@ -271,6 +277,7 @@ class Experiment:
     seed: int = 0
     scoring: str | None = None
     references: bool = False
+    allow_imports: bool = False
 
     def __post_init__(self) -> None:
         if not self.problems or not self.methods:
@@ -287,7 +294,8 @@ class Experiment:
             _check_folds(problem, self.folds)
             kind, called = problem.data.kind, self._judge(problem)
             n_classes = len(np.unique(problem.data.y)) if kind == "classes" else 0
-            check_scoring(self.scoring_of(problem), kind, n_classes, judge_named(called, kind), called)
+            judge = judge_named(called, kind, allow_imports=self.allow_imports)
+            check_scoring(self.scoring_of(problem), kind, n_classes, judge, called)
             for method in self.methods:
                 method.check()
                 prepared(_on_grid(method, problem.data), 1, problem.data.kind)
@@ -316,11 +324,12 @@ class Experiment:
                 scoring=self.scoring_of(problem),
                 selector_version=selector_version(method),
                 protocol_version=PROTOCOL_VERSION,
+                allow_imports=allowed,
             )
             for problem in self.problems
             for repeat in range(self.repeats)
             for fold in range(self.folds)
-            for method, parameters, ks in self._compared(problem)
+            for method, parameters, ks, allowed in self._compared(problem)
         ]
 
     def scoring_of(self, problem: Problem) -> str:
@@ -338,11 +347,14 @@ class Experiment:
         """
         return self.scoring or problem.default_scoring[0]
 
-    def _compared(self, problem: Problem) -> list[tuple[str, str, tuple[int, ...]]]:
-        """Id, parameters and numbers of features of every method, and of the references."""
-        methods = [(one.id, canonical_json(_on_grid(one, problem.data).parameters)) for one in self.methods]
-        references = problem.references.items() if self.references else ()
-        return [*((*method, problem.ks) for method in methods), *((id, "{}", ks) for id, ks in references)]
+    def _compared(self, problem: Problem) -> list[tuple[str, str, tuple[int, ...], bool]]:
+        """Id, parameters and numbers of features of every method and of the references; what is allowed."""
+        ours, allowed = problem.references.items() if self.references else (), self.allow_imports
+        own = [_on_grid(one, problem.data) for one in self.methods]
+        methods = [
+            (one.id, canonical_json(one.parameters), problem.ks, allowed or one.allow_imports) for one in own
+        ]
+        return [*methods, *((id, "{}", ks, allowed) for id, ks in ours)]
 
     def _judge(self, problem: Problem) -> str:
         return self.classifier or default_judge(problem.data.kind)
@@ -401,7 +413,7 @@ def _on_grid(method: Method, data: Dataset) -> Method:
     parameters, shape = method.parameters, data.grid_by_rows
     if str(parameters.get("fusion")) != "grid" or parameters.get("grid_shape") or shape is None:
         return method
-    return Method(method.id, {**parameters, "grid_shape": list(shape)})
+    return method.having({"grid_shape": list(shape)})
 
 
 def _refuse_twice(what: str, names: list[str]) -> None:

@@ -189,7 +189,7 @@ def judge_of(cell: Cell, kind: TargetKind) -> Judge:
     """The model that judges; without features, the one that gives the same answer always."""
     if cell.method in CHANCE.values():
         return CONSTANT[kind]
-    return judge_named(cell.classifier, kind)
+    return judge_named(cell.classifier, kind, allow_imports=cell.allow_imports)
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -9,12 +10,25 @@ from infused._runtime.interrupts import TerminatedError, orderly_end
 
 __all__ = ["main"]
 
+#: What keeps the files of the working folder from running code: a process that is started here would search
+#: it for modules, numba reads there which compiled code to load, and matplotlib which module draws. What a
+#: user has set stays.
+SHELTERED = {
+    "PYTHONSAFEPATH": "1",
+    "NUMBA_CACHE_DIR": "",
+    "NUMBA_CACHE_LOCATOR_CLASSES": "",
+    "MPLBACKEND": "agg",
+}
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code is 0 when done, 2 for bad input, 1 for our fault, 130 for Ctrl-C.
 
     A process that is told to end (SIGTERM, SIGHUP) removes its temporary files and ends with 143 or 129.
     """
+    if arguments is None:  # the process is ours
+        for name, value in SHELTERED.items():
+            os.environ.setdefault(name, value)
     try:
         with orderly_end():
             return _main(arguments)

@@ -82,6 +82,7 @@ def benchmark(
     folds: Annotated[int, typer.Option("--folds", metavar="N", help="Of each repeat.")] = 10,
     protocol: o.ProtocolOption = "nested",
     classifier: o.CLASSIFIER = None,
+    allow_imports: o.AllowImports = False,
     scoring: o.Scoring = None,
     seed: o.Seed = 0,
     store: StoreFolder = STORE,
@@ -121,7 +122,7 @@ def benchmark(
         problems=tuple(
             _problems(o.parse_names("--datasets", datasets), o.parse_numbers("-k", features), treatment)
         ),
-        methods=tuple(chosen_methods(o.parse_names("--methods", methods), ablate)),
+        methods=tuple(chosen_methods(o.parse_names("--methods", methods), ablate, allow_imports)),
         repeats=repeats,
         folds=folds,
         protocol=protocol,  # type: ignore[arg-type]  # an experiment checks it
@@ -129,6 +130,7 @@ def benchmark(
         seed=seed,
         scoring=scoring,
         references=True,
+        allow_imports=allow_imports,
     )
     with on_cluster(scheduler, workers), Watch(quiet) as watch:
         watch.notes(_reasons(experiment))
@@ -190,7 +192,7 @@ def _problems(
         yield Problem(data, check_ks(wanted, data.name, data.n_features))
 
 
-def chosen_methods(ids: Sequence[str] | None, ablate: bool) -> list[Method]:
+def chosen_methods(ids: Sequence[str] | None, ablate: bool, allow_imports: bool = False) -> list[Method]:
     """What --methods and --ablate ask for."""
     from infused.selectors.method import Method
     from infused.selectors.registry import ABLATIONS, available_selectors, selector_info
@@ -202,7 +204,8 @@ def chosen_methods(ids: Sequence[str] | None, ablate: bool) -> list[Method]:
     elif list(ids) == ["all"]:
         ids = every
     variants = ["infused-lasso", *ABLATIONS] if ablate else []
-    return list(dict.fromkeys(Method.parse(name) for name in [*ids, *variants]))
+    methods = (Method.parse(name, allow_imports=allow_imports) for name in [*ids, *variants])
+    return list(dict.fromkeys(methods))
 
 
 def _bytes(text: str | None) -> int | None:

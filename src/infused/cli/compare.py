@@ -54,6 +54,7 @@ def compare(
     scoring: o.Scoring = None,
     protocol: o.ProtocolOption = "nested",
     classifier: o.CLASSIFIER = None,
+    allow_imports: o.AllowImports = False,
     seed: o.Seed = 0,
     jobs: o.Processes = -1,
     timeout: o.Timeout = None,
@@ -94,6 +95,7 @@ def compare(
             timeout=timeout,
             store=None if output is None else output / "store",
             watch=watch.cell,
+            allow_imports=allow_imports,
             **treatment,
         )
         again = command_again(data, treatment, found, scoring)
@@ -137,6 +139,7 @@ def _next(data: str, treatment: dict[str, Any], found: Comparison) -> tuple[str,
     words = ["infused", "select", data, "-k", int(best["smallest_k"]), "--method", rows["method"].iloc[0]]
     for name, value in parameters.items():
         words += ["--set", f"{name}={value}"]
+    words += ["--allow-imports"] if found.experiment.allow_imports else []
     return "Select so", o.typed(*words, options=treatment)
 
 
@@ -151,5 +154,6 @@ def command_again(data: str, treatment: dict[str, Any], found: Comparison, scori
     words += ["--scoring", scoring] if scoring else []
     words += ["--protocol", experiment.protocol] if experiment.protocol != "nested" else []
     words += ["--classifier", shlex.quote(experiment.classifier)] if experiment.classifier else []
+    words += ["--allow-imports"] if experiment.allow_imports else []
     words += ["--seed", str(experiment.seed)]
     return " ".join(words)

@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from infused.cli import terminal
-from infused.cli.options import examples, spelled
+from infused.cli.options import AllowImports, examples, spelled
 from infused.exceptions import Setting
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def methods(
     method: Annotated[
         str | None, typer.Argument(metavar="[ID]", help="Show the parameters of this one.")
     ] = None,
+    allow_imports: AllowImports = False,
 ) -> None:
     """List the methods: what they do, where they were published, and whether they take real targets.
 
@@ -36,7 +37,7 @@ def methods(
     if method is None:
         _show_all(console, [selector_info(name) for name in available_selectors()])
     else:
-        _show_one(console, selector_info(method))
+        _show_one(console, selector_info(method, allow_imports=allow_imports))
 
 
 def _show_all(console: Console, known: list[SelectorInfo]) -> None:
@@ -61,7 +62,7 @@ def _show_one(console: Console, info: SelectorInfo) -> None:
     if info.reference:
         console.print(Text(info.reference))
     table = terminal.plain_table("parameter", "default", "option")
-    for name, value in defaults_of(info.id).items():
+    for name, value in defaults_of(info.id, allow_imports=True).items():
         table.add_row(name, str(value), spelled(Setting(name)))
     console.print(table)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import shlex
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
@@ -15,6 +16,7 @@ from infused.exceptions import InputError, Setting
 
 __all__ = [
     "CLASSIFIER",
+    "AllowImports",
     "Data",
     "Force",
     "Jobs",
@@ -118,7 +120,24 @@ CLASSIFIER: TypeAlias = Annotated[
     typer.Option(
         "--classifier",
         metavar="NAME",
-        help="svm (linear, the default), logistic, knn, random-forest, ridge, or a dotted path.",
+        help="svm (linear, the default), logistic, knn, random-forest, ridge; with --allow-imports, a path.",
+    ),
+]
+
+
+def _search_here(allowed: bool) -> bool:
+    """Let Python find the modules of the working folder too, after all that are installed."""
+    if allowed and str(Path.cwd()) not in sys.path:
+        sys.path.append(str(Path.cwd()))
+    return allowed
+
+
+AllowImports: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--allow-imports",
+        help="Let dotted paths name classes of your own, like mine.MySelector: they are imported and run.",
+        callback=_search_here,
     ),
 ]
 
@@ -317,7 +336,7 @@ OPTIONS = (
     *("categories", "as_category", "missing", "keep_duplicates"),
     *("encoding", "task", "grid", "transform", "seed", "method", "methods", "lambda1", "lambda2", "lambda3"),
     *("formulation", "fusion", "force", "data", "output", "neighbours", "folds", "repeats", "protocol"),
-    *("stability", "fdr"),
+    *("stability", "fdr", "allow_imports"),
     *("classifier", "scoring", "timeout", "memory", "retry", "store", "datasets", "dataset", "format"),
     *("scheduler", "workers"),
 )

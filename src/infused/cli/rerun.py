@@ -26,6 +26,7 @@ def rerun(
         str | None, typer.Option("--data", metavar="DATA", help="Where the data are now, if they were moved.")
     ] = None,
     jobs: o.Jobs = -1,
+    allow_imports: o.AllowImports = False,
     output: o.Output = None,
     report: o.Report = True,
     quiet: o.Quiet = False,
@@ -40,7 +41,8 @@ def rerun(
 ) -> None:
     """Repeat the selection that a selection.json records, and check that the same features come out.
 
-    Data that changed since then are an error. Files are written only with --output.
+    Data that changed since then are an error. Files are written only with --output. A record runs no code but
+    that of methods that infused methods lists, unless --allow-imports is given.
     """
     from infused import workflow
     from infused.workflow.outputs import check_folder
@@ -50,7 +52,7 @@ def rerun(
         if report:
             extra("jinja2")  # before the work, not after it
     with Watch(quiet=quiet):
-        found = workflow.rerun(record, data, n_jobs=jobs, force=force)
+        found = workflow.rerun(record, data, n_jobs=jobs, force=force, allow_imports=allow_imports)
         written = [] if output is None else found.again.save(output, force=force, report=report)
     if not quiet:
         console = terminal.results()

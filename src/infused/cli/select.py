@@ -104,6 +104,7 @@ def select(
         list[str] | None,
         _model("--set", metavar="NAME=VALUE", help="Another parameter of the method (repeatable)."),
     ] = None,
+    allow_imports: o.AllowImports = False,
     scheduler: o.Scheduler = None,
     workers: o.Workers = None,
     output: o.Output = None,
@@ -142,13 +143,12 @@ def select(
         "formulation": formulation,
         "fusion": fusion,
     }
-    chosen = Method.parse(method)
-    parameters = {**chosen.parameters, **o.given_options(own), **_settings(settings or [])}
+    parameters = {**o.given_options(own), **_settings(settings or [])}
     with on_cluster(scheduler, workers), Watch(quiet=quiet or json) as watch:
         selection = workflow.select(
             data,
             k=o.parse_number(features),
-            method=Method(chosen.id, parameters),
+            method=Method.parse(method, allow_imports=allow_imports).having(parameters),
             keep=keep or (),
             transform=transform,
             scoring=scoring,
@@ -175,8 +175,10 @@ def _next(
     """What people do after a selection, with the files that they have."""
     again = STDIN_INSTEAD if data == "-" else data
     ks = sorted({len(selection), max(1, len(selection) // 2)})
-    methods = ",".join(dict.fromkeys([selection.record.request.method.id, "lasso", "anova"]))
-    compared = ("infused", "compare", again, "--methods", methods, "-k", ",".join(map(str, ks)))
+    used = selection.record.request.method.id
+    methods = ",".join(dict.fromkeys([used, "lasso", "anova"]))
+    own = ["--allow-imports"] if "." in used else []
+    compared = ("infused", "compare", again, "--methods", methods, *own, "-k", ",".join(map(str, ks)))
     commands = [("Is it better than others", o.typed(*compared, options=treatment))] if len(selection) else []
     if len(selection):
         best = o.typed("infused", "explain", again, selection.features[0], options=treatment)

@@ -21,7 +21,7 @@ _fields = cache(get_type_hints)
 def encode(value: Any) -> Any:
     """A dataclass tree as dictionaries and lists."""
     if dataclasses.is_dataclass(value):
-        return {field.name: encode(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return {field.name: encode(getattr(value, field.name)) for field in _recorded(value)}
     if isinstance(value, tuple | list):
         return [encode(item) for item in value]
     if isinstance(value, dict):
@@ -64,15 +64,20 @@ def _scalar(kind: Any, value: Any, where: str) -> Any:
 
 def _dataclass(kind: Any, value: Any, where: str) -> Any:
     _require(isinstance(value, dict), where, "an object")
-    hints = _fields(kind)
+    hints = {field.name: _fields(kind)[field.name] for field in _recorded(kind)}
     inside = f"{where}." if where else ""
     for name in value.keys() - hints.keys():
         raise ValueError(f"{inside}{name} is not known")
     # What has a default may be absent: it was added after the text was written.
-    needed = {field.name for field in dataclasses.fields(kind) if _has_no_default(field)}
+    needed = {field.name for field in _recorded(kind) if _has_no_default(field)}
     for name in needed - value.keys():
         raise ValueError(f"{inside}{name} is missing")
     return kind(**{name: _decode(hints[name], item, f"{inside}{name}") for name, item in value.items()})
+
+
+def _recorded(kind: Any) -> list[dataclasses.Field[Any]]:
+    """The fields that a record holds; the others belong to the process."""
+    return [field for field in dataclasses.fields(kind) if field.metadata.get("recorded", True)]
 
 
 def _has_no_default(field: dataclasses.Field[Any]) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from infused.coding import DECIMALS, HOWS
+
 if TYPE_CHECKING:
     from infused.record.schema import SelectionRecord
 
@@ -32,6 +34,9 @@ def _features(record: SelectionRecord) -> Iterator[str]:
             yield f"selected[{n}] has {len(feature.coefficients)} coefficients, not {n_targets}"
     if record.coding is not None and len(record.coding) != len(record.selected):
         yield f"coding has {len(record.coding)} entries for {len(record.selected)} selected features"
+    for n, variable in enumerate(record.coding or ()):
+        if variable.origin.how not in HOWS or variable.origin.decimal not in DECIMALS:
+            yield f"coding[{n}].origin has a way to read a column that does not exist"
     if record.redundancy is not None:
         sizes = {len(row) for row in record.redundancy.matrix} | {len(record.redundancy.matrix)}
         if len(sizes) != 1 or max(sizes) > len(record.selected):

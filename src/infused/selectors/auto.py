@@ -18,8 +18,7 @@ from infused.selectors.docs import AUTO, documented
 from infused.selectors.extremes import tame
 from infused.selectors.groups import GROUPS, KEEP, Groups
 from infused.selectors.inputs import is_real
-from infused.selectors.method import Method, defaults_of, told_target
-from infused.selectors.registry import make_selector, selector_info
+from infused.selectors.method import Method, told_target
 from infused.selectors.seen import look
 from infused.selectors.trials import TRIED, WAITING, Contest, Trial, methods_of
 from infused.selectors.tuning import CV, SCORING, checked_scoring, numbers_to_try, splits_by
@@ -200,7 +199,7 @@ class AutoSelector(BaseSelector):
 
     def _trial(self, method: Method, kind: TargetKind, variables: Groups, kept: Ints, most: int) -> Trial:
         """A method, told all that it can be told."""
-        takes, told = defaults_of(method.id), {**method.parameters, "n_features_to_select": most}
+        takes, told = method.takes, {**method.parameters, "n_features_to_select": most}
         if "random_state" in takes:
             told.setdefault("random_state", self.random_state or 0)
         if "n_jobs" in takes:
@@ -215,10 +214,10 @@ class AutoSelector(BaseSelector):
             told[name] = value
             if name not in takes:
                 trial.status = f"left out: it does not take {name}"
-        if kind == "real" and not selector_info(method.id).regression:
+        if kind == "real" and not method.info.regression:
             trial.status = "left out: it needs classes"
         if trial.status == WAITING:
-            trial.selector = make_selector(method.id, **told)
+            trial.selector = method.make(told)
             if told.get("target", takes.get("target")) == "auto":
                 trial.selector.set_params(**told_target(trial.selector, kind, told))
         return trial

@@ -138,12 +138,14 @@ def default_judge(kind: TargetKind) -> str:
     return next(iter(JUDGES[kind]))
 
 
-def judge_named(name: str, kind: TargetKind) -> Judge:
-    """A model by its name or by the dotted path to its class, whose C is tuned where it has one.
+def judge_named(name: str, kind: TargetKind, *, allow_imports: bool = False) -> Judge:
+    """Return a model by its name; where imports are allowed, also by the dotted path to its class.
+
+    The C of a class is tuned where it has one.
 
     >>> judge_named("svm", "classes").tuned
     'C'
-    >>> judge_named("sklearn.linear_model.RidgeClassifier", "classes").tuned is None
+    >>> judge_named("sklearn.linear_model.RidgeClassifier", "classes", allow_imports=True).tuned is None
     True
     """
     known = JUDGES[kind]
@@ -155,6 +157,11 @@ def judge_named(name: str, kind: TargetKind) -> Judge:
         )
         what = "classifier" if kind == "classes" else "regressor"
         raise InputError(Setting("classifier", name), f" is no {what} that is known{hint}")
+    if not allow_imports:
+        trust = " is a path to code, which would run: if you trust it, allow it with "
+        raise InputError(Setting("classifier", name), trust, Setting("allow_imports", True))
+    if not hasattr(find_class(name), "fit"):
+        raise InputError(Setting("classifier", name), " is no class of a model: it has no fit")
     has_penalty = "C" in find_class(name)().get_params()
     return Judge(name, {}, "C", PENALTIES) if has_penalty else Judge(name)
 

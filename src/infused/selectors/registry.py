@@ -7,14 +7,17 @@ scikit-learn selector.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Any
 
-from infused._runtime.messages import reason, suggestion
-from infused.exceptions import InputError
+from infused._runtime.messages import quoted, reason, suggestion
+from infused.exceptions import InputError, Setting
 
 __all__ = [
     "ABLATIONS",
@@ -47,12 +50,29 @@ class SelectorInfo:
     """Whether the tables of the InFusedLasso paper have it."""
     fixed: dict[str, Any] = field(default_factory=dict)
     """Parameters that make a variant of what it is."""
+    inside: str = ""
+    """The parameter that holds other methods, where it has one."""
     package_version: str = ""
     """Of the package that it comes from, where that is another."""
 
+    @property
+    def ours(self) -> bool:
+        """Whether it is part of infused, so that making it runs no code of others."""
+        return self.where.startswith("infused.")
+
     def load(self) -> Any:
-        """The constructor."""
-        return find_class(self.where)
+        """Return the constructor."""
+        found = find_class(self.where)
+        if self.id == self.where and not hasattr(found, "fit"):
+            raise InputError(f"{self.id!r} is no class of a selector: it has no fit")
+        return found
+
+    def make(self, parameters: Mapping[str, Any]) -> Any:
+        """Make the selector with these parameters."""
+        try:
+            return self.load()(**{**self.fixed, **parameters})
+        except TypeError as error:
+            raise InputError(f"{self.id} does not take these parameters: {error}") from error
 
 
 def find_class(path: str) -> Any:
@@ -141,12 +161,14 @@ _OURS = (
         "auto:AutoSelector",
         "method, parameters and number by cross-validation",
         "Breiman et al. 1984",
+        inside="methods",
     ),
     _ours(
         "stability",
         "stability:StabilitySelection",
         "features that halves of the samples agree on",
         "Meinshausen, Bühlmann 2010; Shah, Samworth 2013",
+        inside="selector",
     ),
 )
 
@@ -188,8 +210,8 @@ def available_selectors() -> list[str]:
     return list(_registry())
 
 
-def selector_info(id: str) -> SelectorInfo:
-    """What the registry knows of one selector.
+def selector_info(id: str, *, allow_imports: bool = False) -> SelectorInfo:
+    """Look one selector up in the registry; a dotted path names a class only where imports are allowed.
 
     >>> from infused.selectors.registry import selector_info
     >>> selector_info("mrmr").summary
@@ -200,10 +222,16 @@ def selector_info(id: str) -> SelectorInfo:
         return registry[id]
     if id in ABLATIONS:
         return ABLATIONS[id]
-    if "." in id:
+    if "." in id and allow_imports:
         return SelectorInfo(id, id, "a class of your own")
+    if "." in id:
+        raise InputError(
+            f"{quoted(id)} is not a registered method but a path to code, which would run: if you trust it, "
+            "allow it with ",
+            Setting("allow_imports", True),
+        )
     hint = suggestion(id, list(registry)) or f"; there are {', '.join(registry)}"
-    raise InputError(f"there is no selector {id!r}{hint}")
+    raise InputError(f"there is no selector {quoted(id)}{hint}")
 
 
 def id_of(kind: type) -> str:
@@ -212,13 +240,16 @@ def id_of(kind: type) -> str:
     return next((info.id for info in _registry().values() if info.where == path), path.replace(":", "."))
 
 
-def make_selector(id: str, **parameters: Any) -> Any:
+def make_selector(id: str, *, allow_imports: bool = False, **parameters: Any) -> Any:
     """Make a selector by its id, with good defaults for whatever is not given.
 
     Parameters
     ----------
     id : str
-        One of :func:`available_selectors`, or the dotted path of a class of your own.
+        One of :func:`available_selectors`; where imports are allowed, also the dotted path of a class.
+    allow_imports : bool, default=False
+        Whether ``id`` may be a dotted path. The code that it names is imported and runs, so allow it for
+        texts of your own only.
     **parameters : dict
         What its constructor takes.
 
@@ -243,11 +274,7 @@ def make_selector(id: str, **parameters: Any) -> Any:
     >>> make_selector("mrmr", n_features_to_select=50)
     MRMR(n_features_to_select=50)
     """
-    info = selector_info(id)
-    try:
-        return info.load()(**{**info.fixed, **parameters})
-    except TypeError as error:
-        raise InputError(f"{id} does not take these parameters: {error}") from error
+    return selector_info(id, allow_imports=allow_imports).make(parameters)
 
 
 @cache
@@ -255,8 +282,16 @@ def _registry() -> dict[str, SelectorInfo]:
     """All selectors; an id of ours cannot be taken by another package."""
     registry = {info.id: info for info in _OURS}
     for entry in sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name):
-        registry.setdefault(entry.name, _theirs(entry))
+        if _is_installed(entry):
+            registry.setdefault(entry.name, _theirs(entry))
     return registry
+
+
+def _is_installed(entry: EntryPoint) -> bool:
+    """Return False for what lies in the working folder, which Python may search as if it were installed."""
+    with suppress(OSError):
+        return entry.dist is None or not Path().samefile(str(entry.dist.locate_file("")))
+    return True
 
 
 def _theirs(entry: EntryPoint) -> SelectorInfo:

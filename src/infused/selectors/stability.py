@@ -23,7 +23,6 @@ from infused.selectors.half_samples import Halves, select_in_halves
 from infused.selectors.inputs import constant_columns, is_real
 from infused.selectors.lasso import Lasso
 from infused.selectors.method import Method, told_target
-from infused.selectors.registry import make_selector
 from infused.selectors.seen import Seen, look
 from infused.selectors.stability_bounds import (
     BOUNDS,
@@ -330,9 +329,8 @@ def made(selector: Any) -> Any:
     """A copy of the selector, that of an id, or a lasso."""
     if selector is None:
         return Lasso()
-    if isinstance(selector, str):
-        method = Method.parse(selector)
-        return make_selector(method.id, **method.parameters)
+    if isinstance(selector, str | Method):
+        return Method.given(selector).make()
     if isinstance(selector, type) or not (hasattr(selector, "fit") and hasattr(selector, "get_params")):
         raise InputError(Setting("selector", selector), " is neither an id nor a selector")
     if not hasattr(selector, "get_support"):

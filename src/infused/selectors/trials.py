@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from math import inf
@@ -12,17 +12,16 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import ParameterGrid
 
 from infused._runtime.cluster import current_cluster
-from infused._runtime.messages import quoted, reason
+from infused._runtime.messages import reason
 from infused._runtime.progress import Stage, reporting
 from infused._runtime.tasks import each
 from infused._typing import Array, Data, Floats, Ints, TargetKind
 from infused.exceptions import InputError, Setting
 from infused.selectors.costs import Clock, Probe, some_rows
 from infused.selectors.groups import Groups
-from infused.selectors.method import Method
+from infused.selectors.method import Method, methods_in
 from infused.selectors.scoring import Scoring
 from infused.selectors.tuning import (
     Fold,
@@ -221,29 +220,8 @@ def _on_fold(
 
 
 def methods_of(methods: Any) -> list[Method]:
-    """Methods from ids, texts with parameters and selectors; or from a mapping of ids to grids of parameters.
-
-    >>> [str(one) for one in methods_of({"anova": {}, "lasso": {"lambda1": [0.05, 0.2]}})]
-    ['anova', 'lasso:lambda1=0.05', 'lasso:lambda1=0.2']
-    """
-    found: Iterable[Method]
-    if not isinstance(methods, Iterable):
-        raise InputError(Setting("methods", methods), " is no list of methods, nor a mapping of ids to grids")
-    if isinstance(methods, Mapping):
-        odd = [id for id, grid in methods.items() if not (isinstance(id, str) and isinstance(grid, Mapping))]
-        if odd:
-            raise InputError(
-                Setting("methods"),
-                f" gives no grid of {quoted(odd[0])}: map an id to lists of its parameters",
-            )
-        found = [
-            Method(id, parameters)
-            for id, grid in methods.items()
-            for parameters in ParameterGrid({name: _several(values) for name, values in grid.items()})
-        ]
-    else:
-        found = [Method.given(one) for one in ([methods] if isinstance(methods, str) else methods)]
-    unique = list(dict.fromkeys(found))
+    """Return the methods to choose among, checked."""
+    unique = methods_in(methods)
     if not unique:
         raise InputError(Setting("methods"), " names no method")
     for one in unique:
@@ -251,7 +229,3 @@ def methods_of(methods: Any) -> list[Method]:
         if "auto" in (one.id, str(one.parameters.get("selector")).partition(":")[0]):
             raise InputError(Setting("methods"), f" has {one}, but auto cannot choose among choices")
     return unique
-
-
-def _several(values: Any) -> list[Any]:
-    return [values] if isinstance(values, str) or not isinstance(values, Iterable) else list(values)

@@ -13,7 +13,7 @@ from infused._runtime.messages import count, listed, quoted
 from infused._typing import Array, Data, Floats, Ints
 from infused.coding import Coded
 from infused.data import Dataset
-from infused.selectors.method import Method, defaults_of
+from infused.selectors.method import Method
 
 __all__ = ["Candidates", "candidates", "constant_features", "repeated_features", "told_repeats"]
 
@@ -77,7 +77,7 @@ def _for_the_kept(repeated: dict[int, int], kept: Sequence[int]) -> dict[int, in
 def _by_place(dataset: Dataset, method: Method) -> bool:
     if method.parameters.get("groups") is not None:
         return True
-    takes = defaults_of(method.id)
+    takes = method.takes
     if "fusion" not in takes:
         return False
     fusion = method.parameters.get("fusion", takes["fusion"])

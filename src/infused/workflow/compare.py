@@ -227,6 +227,7 @@ def compare(
     timeout: float | None = None,
     store: str | PathLike[str] | None = None,
     watch: Callable[[Progress], None] | None = None,
+    allow_imports: bool = False,
     **options: Any,
 ) -> Comparison:
     """Compare selectors on some data by cross-validation.
@@ -257,8 +258,8 @@ def compare(
     protocol : {"nested", "leaky"}, default="nested"
         "leaky" selects on all samples, as some published tables do; its scores are too good.
     classifier : str, default=None
-        The model that judges: "svm" (the default), "logistic", "knn", "random-forest", "ridge", or the dotted
-        path to a class.
+        The model that judges: "svm" (the default), "logistic", "knn", "random-forest" or "ridge"; where
+        imports are allowed, also the dotted path of a class.
     seed : int, default=0
         For everything that is drawn at random.
     n_jobs : int, default=None
@@ -270,6 +271,9 @@ def compare(
         A folder that keeps results: the same call again computes only what is missing.
     watch : callable, default=None
         Called with a ``Progress`` after every method on every fold.
+    allow_imports : bool, default=False
+        Whether methods and the classifier may be dotted paths of classes. The code that they name is imported
+        and runs. A selector of your own that is given as such needs no leave.
     **options : dict
         How to read the data: drop, use, impute, as_category and the others of :func:`infused.select`.
 
@@ -291,7 +295,8 @@ def compare(
     """
     check_jobs(n_jobs)
     check_timeout(timeout)
-    chosen = [Method.given(method) for method in [*(METHODS if methods is None else methods), BASELINE]]
+    wanted_methods = [*(METHODS if methods is None else methods), BASELINE]
+    chosen = [Method.given(method, allow_imports=allow_imports) for method in wanted_methods]
     with timed({}, "read", "reading the data"):
         treatment = Treatment.make(target=target, **options)
         dataset = _once(load(data, treatment), treatment.keep_duplicates)
@@ -307,6 +312,7 @@ def compare(
         seed=seed,
         scoring=scoring,
         references=True,
+        allow_imports=allow_imports,
     )
     rows = _rows(experiment, store, n_jobs, timeout, watch)
     metric, why = (scoring, "") if scoring is not None else experiment.problems[0].default_scoring

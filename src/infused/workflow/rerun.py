@@ -67,8 +67,18 @@ class Repetition:
         return self.difference or f"The same {len(self.again):,} features came out, in the same order."
 
 
-def rerun(selection: Any, data: Any = None, *, n_jobs: int | None = None, force: bool = False) -> Repetition:
+def rerun(
+    selection: Any,
+    data: Any = None,
+    *,
+    n_jobs: int | None = None,
+    force: bool = False,
+    allow_imports: bool = False,
+) -> Repetition:
     """Repeat an earlier selection, and see whether the same features come out.
+
+    A record is data: it names methods that are registered, with plain values as their parameters, and
+    anything else is refused before the data are read.
 
     Parameters
     ----------
@@ -80,6 +90,9 @@ def rerun(selection: Any, data: Any = None, *, n_jobs: int | None = None, force:
         Threads; -1 for every core.
     force : bool, default=False
         Whether to go on, with a warning, although the data changed.
+    allow_imports : bool, default=False
+        Whether the record may name the class of a selector by its dotted path. The code that it names is
+        imported and runs, so allow it for records of your own only.
 
     Returns
     -------
@@ -97,7 +110,9 @@ def rerun(selection: Any, data: Any = None, *, n_jobs: int | None = None, force:
     The same 3 features came out, in the same order.
     """
     earlier = selection.record if isinstance(selection, Selection) else read_record(selection)
-    request = earlier.request
+    method = replace(earlier.request.method, allow_imports=allow_imports)
+    method.check_recorded()
+    request = replace(earlier.request, method=method)
     source = request.source if data is None else data
     if source is None:
         raise InputError("the data of this record were given in Python: pass them as ", Setting("data"))

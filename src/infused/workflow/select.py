@@ -21,8 +21,7 @@ from infused.exceptions import InputError, Setting
 from infused.record.inspection import inspect_data
 from infused.record.schema import NumberCurve, Request
 from infused.record.summary import summarize
-from infused.selectors.method import APART, Method, defaults_of, plain, prepared, with_groups
-from infused.selectors.registry import selector_info
+from infused.selectors.method import APART, Method, plain, prepared, with_groups
 from infused.selectors.scoring import default_scoring
 from infused.selectors.tuning import checked_scoring
 from infused.workflow.candidates import candidates
@@ -66,6 +65,7 @@ def select(
     header: bool = True,
     task: str | None = None,
     grid: tuple[int, int] | None = None,
+    allow_imports: bool = False,
     **parameters: Any,
 ) -> Selection:
     """Select the features of some data that tell most about a target.
@@ -82,7 +82,7 @@ def select(
         best (by cross-validation), or None for as many as the method finds.
     method : str or selector, default="infused-lasso"
         One of :func:`infused.available_selectors`, with parameters after colons where wanted
-        (``"lasso:lambda1=0.1"``), or a selector that is not fitted.
+        (``"lasso:lambda1=0.1"``), or a selector that is not fitted, also of a class of your own.
     keep : feature or list of features, default=()
         What is always selected, by name or position, such as covariates that must be adjusted for: the others
         are ranked given these. They come first, and count in k.
@@ -134,6 +134,8 @@ def select(
         What the target is for; told by its values by default.
     grid : tuple of int, default=None
         Rows and columns, where the features are the pixels of a picture.
+    allow_imports : bool, default=False
+        Whether ``method`` may be the dotted path of a class. The code that it names is imported and runs.
     **parameters : dict
         Parameters of the method, such as ``lambda1=0.1``.
 
@@ -155,8 +157,7 @@ def select(
     ['worst perimeter', 'worst smoothness', 'mean concave points']
     """
     k = getattr(method, "n_features_to_select", None) if k is None else k
-    chosen = Method.given(method)
-    asked = Method(chosen.id, {**chosen.parameters, **parameters})
+    asked = Method.given(method, allow_imports=allow_imports).having(parameters)
     request = Request(
         source=path_or_name(data),
         treatment=Treatment.make(
@@ -222,7 +223,7 @@ def fulfil(
         )
 
     placed = {"keep": np.searchsorted(field.positions, kept).tolist()} if kept else {}
-    method = Method(asked.id, {**asked.parameters, **placed})
+    method = asked.having(placed)
     first = [dataset.feature_names[j] for j in kept]
 
     def make(k: int | float | None) -> Any:
@@ -265,7 +266,7 @@ def fulfil(
             stability=trust.stability,
             shadows=trust.shadows,
         )
-    published = selector_info(asked.id).reference
+    published = asked.info.reference
     if published and record.reference is None:
         record = replace(record, reference=published)
     return Selection(record, selector, dataset)
@@ -354,7 +355,7 @@ def _at_rate(method: Method, fdr: float | None) -> Method:
 
 
 def _keeping(method: Method, keep: Sequence[str | int]) -> Method:
-    return Method(method.id, {**method.parameters, "keep": plain(list(keep))}) if keep else method
+    return method.having({"keep": plain(list(keep))}) if keep else method
 
 
 def _places(method: Method, dataset: Dataset) -> list[int]:
@@ -399,9 +400,9 @@ def _about(k: int | float | str | None, dataset: Dataset) -> int:
 def _with_grid(request: Request) -> Method:
     """The method; a grid that the user gave is also what features are fused along, unless told otherwise."""
     method = request.method
-    if request.treatment.grid is None or "fusion" not in defaults_of(method.id):
+    if request.treatment.grid is None or "fusion" not in method.takes:
         return method
-    return Method(method.id, {"fusion": "grid", **method.parameters})
+    return method.having({"fusion": "grid", **method.parameters})
 
 
 def _check_targets(dataset: Dataset, id: str, selector: Any) -> None:
@@ -426,7 +427,7 @@ def _complete(method: Method, selector: Any, kept: list[str]) -> Method:
     left_out = {*APART, *(() if "groups" in method.parameters else ("groups",))}
     if every.get("n_features_to_select") != "auto" and method.id != "auto":
         left_out |= {"cv", "scoring"}  # which then have no meaning
-    return Method(method.id, {name: value for name, value in every.items() if name not in left_out})
+    return Method(method.id).having({name: value for name, value in every.items() if name not in left_out})
 
 
 def _called(source: Any) -> str:
