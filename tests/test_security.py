@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -312,6 +314,46 @@ def test_what_lies_in_the_working_folder_is_not_installed(tmp_path, monkeypatch)
     finally:
         registry._registry.cache_clear()
     assert "site" in known and "work" not in known
+
+
+#: Calls that make objects, paths or processes of texts.
+TURNING = frozenset(
+    (
+        *(
+            "import_module",
+            "__import__",
+            "find_class",
+            "eval",
+            "exec",
+            "literal_eval",
+            "loads",
+            "entry_points",
+        ),
+        *("loadmat", "whosmat", "read_h5ad", "ParquetFile", "read_table", "read_csv", "load_workbook"),
+        *("load_svmlight_file", "ZipFile", "strptime", "get_scorer", "get_template", "fork", "get_context"),
+        *("Popen", "system", "spawnv", "execv", "LocalCluster", "Client", "mkdtemp", "TemporaryDirectory"),
+        *("expanduser", "write_whole"),
+    )
+)
+
+
+def turning_points():
+    """The modules in which a text may become something else, and how."""
+    for path in sorted((ROOT / "src" / "infused").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            called = node.func if isinstance(node, ast.Call) else None
+            name = getattr(called, "attr", getattr(called, "id", None))
+            if name in TURNING or getattr(node, "attr", None) == "environ":
+                yield path.relative_to(ROOT / "src" / "infused").as_posix(), name or "environ"
+
+
+def test_every_place_where_text_becomes_something_else_is_listed():
+    page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    found = set(turning_points())
+    assert len(found) > 40
+    assert not {(path, name) for path, name in found if f"`{path}`" not in page}
+    listed = set(re.findall(r"`([a-z_]+/[a-z_/]+\.py)`", page))
+    assert not {path for path in listed if not (ROOT / "src" / "infused" / path).is_file()}
 
 
 OWN = """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -107,3 +109,24 @@ def test_damaged_stores_are_one_line_that_names_them(folder, tmp_path):
     pd.DataFrame({"b": np.zeros(0)}).to_parquet(tmp_path / "none.parquet")
     with pytest.raises(InputError, match="no samples"):
         open_columns(tmp_path / "none.parquet")
+
+
+@pytest.mark.parametrize(
+    "packed", [{"compressor": {"id": "pickle"}}, {"filters": [{"id": "vlen-utf8"}, {"id": "pickle"}]}]
+)
+def test_pickled_chunks_are_refused(tmp_path, monkeypatch, packed):
+    """Also where the codec itself would unpickle them, as earlier versions of numcodecs do."""
+    ran = []
+    monkeypatch.setattr("numcodecs.pickles.Pickle.decode", lambda *_: ran.append(True))
+    plain = {"zarr_format": 2, "shape": [4], "chunks": [4], "dtype": "|O", "fill_value": "", "order": "C"}
+    about_y = {**plain, "compressor": None, "filters": [{"id": "vlen-utf8"}], **packed}
+    about_X = {**plain, "shape": [4, 2], "chunks": [4, 2], "dtype": "<f8", "fill_value": 0}
+    for name, about in (("X", {**about_X, "compressor": None, "filters": None}), ("y", about_y)):
+        folder = tmp_path / "data.zarr" / name
+        folder.mkdir(parents=True)
+        (folder / ".zarray").write_text(json.dumps(about))
+        (folder / ("0.0" if name == "X" else "0")).write_bytes(bytes(64))
+    (tmp_path / "data.zarr" / ".zgroup").write_text('{"zarr_format": 2}')
+    with pytest.raises(InputError, match="holds pickled objects, refused"):
+        open_columns(tmp_path / "data.zarr")
+    assert not ran

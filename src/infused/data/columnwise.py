@@ -200,6 +200,8 @@ def _zarr(place: Path, target: str | None) -> Columns:
         X, y = (found, None) if alone else (found.get("X"), found.get("y"))
     if not hasattr(X, "shape"):
         raise DataError(f"{quoted(place)} is a Zarr group without an array X")
+    for one in (X, y):
+        _refuse_pickles(one, place)
     if X.ndim != 2 or X.dtype.kind not in "biuf":
         raise DataError(
             f"the array of {quoted(place)} has {X.ndim} dimensions of {X.dtype}: two of numbers are needed"
@@ -216,6 +218,14 @@ def _zarr(place: Path, target: str | None) -> Columns:
             y = np.asarray(y[:])
     lazy = array.from_array(_Chunks(X, place), chunks=X.chunks)
     return Columns(lazy, [str(j) for j in range(X.shape[1])], y)
+
+
+def _refuse_pickles(array: Any, place: Path) -> None:
+    """Refuse chunks that are packed as pickled objects; newer versions of numcodecs refuse them too."""
+    metadata = getattr(array, "metadata", None)
+    codecs = (*(getattr(metadata, "filters", None) or ()), getattr(metadata, "compressor", None))
+    if any(getattr(codec, "codec_id", None) == "pickle" for codec in codecs):
+        raise DataError(f"{quoted(place)} holds pickled objects, refused as they can run any code")
 
 
 @dataclass(frozen=True)
