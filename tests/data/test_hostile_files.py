@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from pyarrow import parquet
 
 from infused._runtime.numbers import is_number
-from infused.data import DataError, load_data
+from infused.data import DataError, load_data, open_columns
 from infused.data.dialect import find_dialect
 from infused.data.treatment import Treatment
 from infused.data.written import number
@@ -210,6 +210,28 @@ def test_nesting_on_standard_input(monkeypatch):
     content = b'{"a": ' + b"[" * 10_000 + b"]" * 10_000 + b', "kind": 1}\n'
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
     refused("-", "standard input nests lists or objects more than 64 deep", target="kind")
+
+
+def nested_parquet(path, depth):
+    """Write the footer of a column inside another, and so on; each takes eight bytes."""
+    size, count = b"", depth + 2
+    while count > 127:
+        size, count = size + bytes([count & 127 | 128]), count >> 7
+    root, inner = b"\x48\x06schema\x15\x02\x00", b"\x35\x02\x18\x01a\x15\x02\x00"
+    last = b"\x15\x04\x25\x02\x18\x01a\x00"
+    schema = b"\x19\xfc" + size + bytes([count]) + root + inner * depth + last
+    footer = b"\x15\x04" + schema + b"\x16\x00\x19\x0c\x00"
+    path.write_bytes(b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1")
+
+
+def test_parquet_nested_without_end(tmp_path):
+    """Versions of pyarrow that have no limit of their own follow 20,000 levels until the process ends."""
+    nested_parquet(tmp_path / "t.parquet", 20_000)
+    refused(tmp_path / "t.parquet", "could not be read as Parquet", target="kind")
+    with pytest.raises(InputError, match=r"t.parquet"):
+        open_columns(tmp_path / "t.parquet")
+    nested_parquet(tmp_path / "t.parquet", 20)
+    refused(tmp_path / "t.parquet", "no such column", target="kind")
 
 
 def test_parquet_without_columns(tmp_path):

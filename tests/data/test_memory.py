@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import numpy as np
@@ -195,6 +196,16 @@ def test_anndata(tmp_path, store):
         load_data(cells, target="diagnosis", x_key="thrice")
     with pytest.raises(DataError, match=r"target=.*'diagnosis'"):
         load_data(cells)
+
+
+def test_one_file_of_anndata_in_several_threads(tmp_path):
+    anndata = pytest.importorskip("anndata")
+    cells = anndata_like(sp.csr_matrix(small()[0]))
+    with anndata.settings.override(allow_write_nullable_strings=True):
+        anndata.AnnData(cells.X, obs=cells.obs).write_h5ad(tmp_path / "t.h5ad")
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: load_data(tmp_path / "t.h5ad", target="diagnosis"), range(40)))
+    assert {data.fingerprint for data in found} == {found[0].fingerprint}
 
 
 TABLE = frame()

@@ -3,36 +3,90 @@
 from __future__ import annotations
 
 import os
+import pickle
+import subprocess
+import sys
 import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from threading import Lock
+from typing import TypeVar
 
 from infused._runtime.messages import quoted
 from infused.exceptions import InputError
 
-__all__ = ["try_first"]
+__all__ = ["read_tried", "try_first"]
 
-PATIENCE_S = 30.0
+Content = TypeVar("Content")
+
+BRIEF_S, PATIENCE_S = 5.0, 30.0  # for a copy of this process, and for a new one
 BYTES_PER_S = 10**6  # the slowest reading that is waited for
+CRASHES, HANGS = "reading it crashes", "reading it does not end"
+READ = "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); pickle.load(sys.stdin.buffer)()"
+
+_turn = Lock()
+
+
+def _after_fork() -> None:
+    """Give a child a lock of its own: the thread that held this one stayed behind."""
+    global _turn
+    _turn = Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def read_tried(read: Callable[[], Content], path: Path, what: str) -> Content:
+    """Read a file after another process has tried to; one thread at a time.
+
+    A copy of this process would wait for ever for a lock of the library that another reading thread held.
+    """
+    with _turn:
+        try_first(read, path, what)
+        return read()
 
 
 def try_first(read: Callable[[], object], path: Path, what: str) -> None:
-    """Refuse a file on which reading it crashes or hangs, as a copy of this process finds out.
+    """Refuse a file on which ``read``, which can be pickled, crashes or hangs in another process.
 
-    Errors are left to who reads it next. Where processes cannot be copied (Windows), nothing is tried.
+    A copy of this process is quick to make, but lacks the threads that may hold locks: where it fails, a new
+    one decides. Errors are left to who reads the file next. Where processes cannot be copied (Windows),
+    nothing is tried.
     """
     if not hasattr(os, "fork"):
         return
+    longest = path.stat().st_size / BYTES_PER_S
+    failed = _in_copy(read, BRIEF_S + longest)
+    if failed is not None and sys.executable:
+        failed = _in_new(read, PATIENCE_S + longest)
+    if failed is not None:
+        raise InputError(f"{quoted(path)} could not be read as {what}: it is damaged, and {failed}")
+
+
+def _in_copy(read: Callable[[], object], seconds: float) -> str | None:
+    """Return how a copy of this process fails; None where it does not."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # other threads hold nothing that reading needs
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks of processes with threads
         child = os.fork()
     if child == 0:
         _read_and_end(read)
-    code = _waited(child, PATIENCE_S + path.stat().st_size / BYTES_PER_S)
-    if code is None or os.WIFSIGNALED(code):
-        why = "reading it does not end" if code is None else "reading it crashes"
-        raise InputError(f"{quoted(path)} could not be read as {what}: it is damaged, and {why}")
+    code = _waited(child, seconds)
+    if code is None:
+        return HANGS
+    return CRASHES if os.WIFSIGNALED(code) else None
+
+
+def _in_new(read: Callable[[], object], seconds: float) -> str | None:
+    """Return how a new process fails; None where it does not."""
+    given, nowhere = pickle.dumps(sys.path) + pickle.dumps(read), subprocess.DEVNULL
+    command = [sys.executable, "-P", "-c", READ]  # -P: no module of the working folder
+    try:
+        ended = subprocess.run(command, input=given, stdout=nowhere, stderr=nowhere, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        return HANGS
+    return CRASHES if ended.returncode < 0 else None
 
 
 def _read_and_end(read: Callable[[], object]) -> None:

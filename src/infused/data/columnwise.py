@@ -16,6 +16,7 @@ from infused._runtime.messages import listed, quoted, suggestion
 from infused._runtime.sizes import check_table
 from infused._typing import Array, Floats
 from infused.data.errors import DataError, parsing
+from infused.data.readers.frames import check_nesting
 from infused.exceptions import InputError, Setting
 
 __all__ = ["Columns", "open_columns"]
@@ -157,6 +158,7 @@ def _column_names(file: Path) -> list[str]:
     from pyarrow import ArrowException, parquet
 
     try:
+        check_nesting(file)
         return list(parquet.read_schema(file).names)
     except (ArrowException, OSError) as error:
         raise DataError(f"{quoted(file)} is no Parquet file, or is damaged") from error

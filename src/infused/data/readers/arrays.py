@@ -12,7 +12,7 @@ from zipfile import is_zipfile
 import numpy as np
 
 from infused._runtime.messages import quoted, suggestion
-from infused._runtime.probe import try_first
+from infused._runtime.probe import read_tried
 from infused._runtime.sizes import FEATURE_BYTES, check_archive, check_table
 from infused._runtime.sparse import sound
 from infused.data.columns import numbered
@@ -41,9 +41,7 @@ def read_mat(path: Path, treatment: Treatment, part: Part) -> RawMatrix:
             for name, shape, _ in io.whosmat(path):
                 check_table(prod(shape), 1, f"{quoted(name)} of {quoted(path)}")
             # Said aloud, since SciPy 1.18 warns that its default will change.
-            load = partial(io.loadmat, path, spmatrix=True)
-            try_first(load, path, "MATLAB .mat")
-            content = load()
+            content = read_tried(partial(io.loadmat, path, spmatrix=True), path, "MATLAB .mat")
         except NotImplementedError as error:
             raise DataError(
                 f"{quoted(path)} is a version 7.3 .mat file (HDF5), which is not supported: "

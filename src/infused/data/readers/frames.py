@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from infused._runtime.extras import extra
 from infused._runtime.messages import listed, quoted, reason
-from infused._runtime.probe import try_first
+from infused._runtime.probe import read_tried, try_first
 from infused._runtime.sizes import check_table
 from infused._typing import Array
 from infused.data.columns import check_unique, find_column
@@ -19,8 +21,17 @@ from infused.data.target import target_from_column
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError, Setting
 
-__all__ = ["annotated_matrix", "frame_table", "is_pandas", "read_feather", "read_h5ad", "read_parquet"]
+__all__ = [
+    "annotated_matrix",
+    "check_nesting",
+    "frame_table",
+    "is_pandas",
+    "read_feather",
+    "read_h5ad",
+    "read_parquet",
+]
 
+SMALL_FOOTER = 2**15  # bytes, which hold a few thousand columns inside each other; pyarrow survives that
 NAMELESS = re.compile(r"__index_level_\d+__")  # what pyarrow calls row labels that have no name
 
 
@@ -30,9 +41,22 @@ def read_parquet(path: Path, treatment: Treatment, part: Part) -> RawTable:
     extra("pyarrow")
     from pyarrow import parquet
 
-    with parsing(path, "Parquet"), parquet.ParquetFile(path) as file:
-        check_table(file.metadata.num_rows, file.metadata.num_columns, quoted(path))
-        return _labelled(validated(file.read()))
+    with parsing(path, "Parquet"):
+        check_nesting(path)
+        with parquet.ParquetFile(path) as file:
+            check_table(file.metadata.num_rows, file.metadata.num_columns, quoted(path))
+            return _labelled(validated(file.read()))
+
+
+def check_nesting(path: Path) -> None:
+    """Refuse a Parquet file of columns nested so deeply that pyarrow, following them, ends the process."""
+    from pyarrow import parquet
+
+    with path.open("rb") as file:
+        file.seek(-min(8, path.stat().st_size), os.SEEK_END)
+        footer = int.from_bytes(file.read(4), "little")
+    if footer > SMALL_FOOTER:
+        try_first(partial(parquet.read_schema, path), path, "Parquet")
 
 
 @reader(".feather", ".arrow", title="Feather table", options=("target",))
@@ -50,8 +74,7 @@ def read_h5ad(path: Path, treatment: Treatment, part: Part) -> RawMatrix:
     """X, or the layer that ``x_key`` names; features are the variables, the target is a column of ``obs``."""
     anndata = extra("anndata")
     with parsing(path, "AnnData"):
-        try_first(lambda: anndata.read_h5ad(path), path, "AnnData")
-        data = anndata.read_h5ad(path)
+        data = read_tried(partial(anndata.read_h5ad, path), path, "AnnData")
     return annotated_matrix(data, treatment, part, quoted(path))
 
 
