@@ -198,6 +198,7 @@ def test_anndata(tmp_path, store):
         load_data(cells)
 
 
+@pytest.mark.filterwarnings("ignore:The 'future.infer_string' option")  # of anndata
 def test_one_file_of_anndata_in_several_threads(tmp_path):
     anndata = pytest.importorskip("anndata")
     cells = anndata_like(sp.csr_matrix(small()[0]))
