@@ -67,3 +67,10 @@ def test_threads_take_turns(path, brief, monkeypatch):
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda _: read_tried(with_lock, path, "AnnData"), range(40)))
     assert found == ["content"] * 40
+
+
+def test_a_new_process_imports_nothing_from_the_working_folder(tmp_path, monkeypatch):
+    (tmp_path / "pickle.py").write_text("open('PWNED', 'w').close()\n")
+    monkeypatch.chdir(tmp_path)
+    assert probe._in_new(partial(int, "3"), 30.0) is None
+    assert not (tmp_path / "PWNED").exists()
