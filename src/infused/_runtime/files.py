@@ -179,10 +179,12 @@ def alone_in(folder: Path) -> Iterator[None]:
         import fcntl
     except ImportError:  # Windows
         lock = folder / ".lock"
-        with alone(lock):
-            yield
-        with suppress(OSError):
-            lock.unlink()
+        try:
+            with alone(lock):
+                yield
+        finally:
+            with suppress(OSError):
+                lock.unlink()
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
