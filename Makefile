@@ -54,6 +54,7 @@ SEED ?= 0
 
 fuzz: $(READY)  ## slow: damaged files and records, random options and selectors; MINUTES=10 SEED=0
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --seed $(SEED)
+	$(BIN)/python -m tests.fuzz.kills --kills 50 --seed $(SEED)
 
 validate: $(READY)  ## slow: U against its definition on the paper's data (needs INFUSED_DATA)
 	$(BIN)/python -m benchmarks.validate

@@ -26,24 +26,25 @@ def separate_cluster(n_workers: int, memory_limit: str = "2GB") -> Iterator[Clie
         scheduler = ("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
         workers = ("dask_worker", "--host", "127.0.0.1", "--nworkers", str(n_workers), "--nthreads", "1")
         limits = ("--memory-limit", memory_limit, "--no-dashboard", "--local-directory", folder)
-        started = [_start(*scheduler, "--dashboard-address", "127.0.0.1:0", "--scheduler-file", str(file))]
+        started = [start(*scheduler, "--dashboard-address", "127.0.0.1:0", "--scheduler-file", str(file))]
         try:
-            started.append(_start(*workers, *limits, "--scheduler-file", str(file)))
+            started.append(start(*workers, *limits, "--scheduler-file", str(file)))
             with Client(scheduler_file=str(file), timeout=PATIENCE_S, set_as_default=False) as client:
                 client.wait_for_workers(n_workers, timeout=PATIENCE_S)
                 yield client
         finally:
             for process in reversed(started):
-                _stop(process)
+                stop(process)
 
 
-def _start(program: str, *options: str) -> subprocess.Popen[bytes]:
+def start(program: str, *options: str) -> subprocess.Popen[bytes]:
+    """Start a scheduler or workers, quietly and with one thread for linear algebra."""
     command = [sys.executable, "-m", f"distributed.cli.{program}", *options]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     return subprocess.Popen(command, env={**os.environ, **dict.fromkeys(ONE_THREAD, "1")}, **quiet)
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
+def stop(process: subprocess.Popen[bytes]) -> None:
     """Ask it to end; what it started and left behind is ended in any case."""
     own = psutil.Process(process.pid).children(recursive=True) if process.poll() is None else []
     process.terminate()

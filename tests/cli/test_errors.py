@@ -91,6 +91,13 @@ def test_a_full_disk_is_no_mistake_of_ours(capsys):
     assert capsys.readouterr().err == "Error: 'out/report.html': No space left on device\n"
 
 
+def test_a_lost_connection_to_a_worker_is_no_mistake_of_ours(capsys):
+    lost = pytest.importorskip("distributed.comm").CommClosedError("in <TCP (closed)>:\nStream is closed")
+    assert tell(lost, ["compare"]) == BAD_INPUT
+    told = "Error: the Dask cluster failed: CommClosedError: in <TCP (closed)>: Stream is closed\n"
+    assert capsys.readouterr().err == told
+
+
 def test_too_little_memory(capsys):
     assert tell(MemoryError(), ["select"]) == BAD_INPUT
     assert "not enough memory" in capsys.readouterr().err

@@ -3,16 +3,22 @@
 Dask forgets scattered data when the worker that has them is lost (distributed 3149), and cancels whatever
 depends on them. So everything that is put on a cluster here is :class:`Held`: it knows how to be put there
 again, and a task whose inputs were lost is run again on new ones. Data go between this process and the
-workers directly: through the scheduler pass names and figures alone.
+workers directly: through the scheduler pass names and figures alone. A worker that dies while data are handed
+to it is passed over for another. Where no worker comes back, or the scheduler is lost, whatever waits ends
+with a :class:`ClusterError`.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import closing, contextmanager
+from concurrent.futures import CancelledError, wait
+from contextlib import closing, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import count, islice
+from queue import Empty, SimpleQueue
+from time import monotonic, sleep
 from typing import Any
 from weakref import WeakSet
 
@@ -31,9 +37,14 @@ __all__ = [
 ]
 
 GONE = ("cancelled", "lost")
+CLOSED = ("closed", "closing")
+LOST = "the connection to the scheduler of the cluster is lost: see whether it runs, and start again"
 AHEAD = 2  # tasks for each thread of the cluster that wait behind the one that runs
 MOST_LOSSES = 20  # of the inputs of one task, before we give up
-PATIENCE = "120s"  # for the first worker
+PATIENCE_S = 120.0  # for a worker, where there is none
+LOOK_S = 2.0  # from one look at the cluster to the next, while we wait
+PAUSE_S = 0.1  # before something is tried again
+HAND_OVER_S = 2.0  # for the scheduler to know a worker that data are meant for
 
 _current: ContextVar[Cluster | None] = ContextVar("infused_cluster", default=None)
 
@@ -89,17 +100,54 @@ class Cluster:
         self.client = client
         self._turn = count()
         self._held: WeakSet[Held] = WeakSet()
+        self._alone_since: float | None = None
 
     def addresses(self) -> list[str]:
-        """The workers that are there; waits for the first."""
-        if not (found := self.client.nthreads()):
-            self.client.wait_for_workers(1, timeout=PATIENCE)
-            found = self.client.nthreads()
+        """List the workers that are there; wait for the first."""
+        while not (found := self._workers()):
+            sleep(PAUSE_S)
         return sorted(found)
 
     def n_threads(self) -> int:
         """Tasks that can run at once."""
-        return max(1, int(sum(self.client.nthreads().values())))
+        return max(1, int(sum(self._workers().values())))
+
+    def check(self) -> None:
+        """Raise where waiting is in vain: the scheduler is lost, or no worker came back in time."""
+        self._workers()
+
+    def _workers(self) -> dict[str, int]:
+        """Ask for the threads of every worker; give up where there was none for long."""
+        found: dict[str, int] = self._asked(self.client.nthreads)
+        if found:
+            self._alone_since = None
+        elif self._alone_since is None:
+            self._alone_since = monotonic()
+        elif monotonic() > self._alone_since + PATIENCE_S:
+            raise ClusterError(f"no worker of the cluster is left, and none came back in {PATIENCE_S:.0f} s")
+        return found
+
+    def _asked(self, question: Callable[[], Any]) -> Any:
+        """Ask the scheduler, again where the connection was lost and Dask made a new one."""
+        for _ in range(MOST_LOSSES):
+            while self.client.status == "connecting":
+                sleep(PAUSE_S)
+            if self.client.status in CLOSED:
+                break
+            with self._lost_is_told(), suppress(OSError):  # that the connection was lost
+                return question()
+            sleep(PAUSE_S)
+        raise ClusterError(LOST)
+
+    @contextmanager
+    def _lost_is_told(self) -> Iterator[None]:
+        """Turn whatever a client raises that lost its scheduler into one line."""
+        try:
+            yield
+        except Exception as error:
+            if self.client.status in CLOSED:
+                raise ClusterError(LOST) from error
+            raise
 
     def put(self, value: Any) -> Held:
         """Send something to one worker, to each in turn; others fetch it when they need it."""
@@ -110,7 +158,10 @@ class Cluster:
 
         def future() -> Any:
             value = make()
-            return self.client.compute(value) if is_collection(value) else self._scattered(value)
+            if not is_collection(value):
+                return self._scattered(value)
+            with self._lost_is_told():
+                return self.client.compute(value)
 
         return Passing(future)
 
@@ -122,7 +173,8 @@ class Cluster:
         """A future; on the worker that is named, if it is still there when its turn comes."""
         given = [one.future() if isinstance(one, Held) else one for one in arguments]
         where = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
-        future = self.client.submit(_run, function, *given, pure=False, **where)
+        with self._lost_is_told():
+            future = self.client.submit(_run, function, *given, pure=False, **where)
         if any(isinstance(one, Passing) for one in arguments):
             # Until then it must be kept from here: the scheduler may hear of our leaving before it has
             # looked at the task.
@@ -130,10 +182,39 @@ class Cluster:
         return future
 
     def _scattered(self, value: Any) -> Any:
-        addresses = self.addresses()
-        chosen = addresses[next(self._turn) % len(addresses)]
-        # A list, because the entries of collections are sent one by one.
-        return self.client.scatter([value], workers=[chosen], direct=True, hash=False)[0]
+        """Hand something over to a worker, or to another where that one dies meanwhile."""
+        dead: set[str] = set()
+        end = monotonic() + PATIENCE_S
+        while True:
+            addresses = self.addresses()
+            alive = [one for one in addresses if one not in dead] or addresses
+            chosen = alive[next(self._turn) % len(alive)]
+            try:
+                with self._lost_is_told():
+                    # A list, because the entries of collections are sent one by one.
+                    return self.client.scatter(
+                        [value], workers=[chosen], direct=True, hash=False, timeout=HAND_OVER_S
+                    )[0]
+            except (OSError, KeyError) as error:  # it is gone, or the scheduler knows it no more
+                dead.add(chosen)
+                if monotonic() > end:
+                    raise ClusterError(f"data could not be handed to any worker: {error}") from error
+                if dead.issuperset(addresses):
+                    sleep(PAUSE_S)
+
+    def gathered(self, future: Any) -> Any:
+        """Bring a result here, as long as it can come."""
+        with self._lost_is_told():
+            coming = asyncio.run_coroutine_threadsafe(self._gather(future), self.client.loop.asyncio_loop)
+            try:
+                while not wait([coming], timeout=LOOK_S).done:
+                    self.check()
+                return coming.result()
+            finally:
+                coming.cancel()
+
+    async def _gather(self, future: Any) -> Any:
+        return (await self.client.gather([future], direct=True, asynchronous=True))[0]
 
     def finished(
         self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]
@@ -178,7 +259,7 @@ class Running:
 
     def __init__(self, cluster: Cluster):
         self._cluster = cluster
-        self._done = extra("distributed").as_completed(loop=cluster.client.loop)
+        self._done: SimpleQueue[str] = SimpleQueue()
         self._tasks: dict[str, tuple[Any, _Task]] = {}
 
     def add(
@@ -189,8 +270,7 @@ class Running:
 
     def __iter__(self) -> Iterator[tuple[Any, Done]]:
         while self._tasks:
-            future = next(self._done)
-            future, task = self._tasks.pop(future.key)
+            future, task = self._tasks.pop(self._next())
             done = self._outcome(future)
             future.release()
             if done is not None:
@@ -204,26 +284,33 @@ class Running:
 
     def close(self) -> None:
         """Stop what waits; what runs ends by itself, and nobody keeps its result."""
-        if self._tasks:
-            self._cluster.client.cancel([future for future, _ in self._tasks.values()], force=True)
-            self._tasks = {}
+        futures = [future for future, _ in self._tasks.values()]
+        self._tasks = {}
+        if futures and self._cluster.client.status == "running":
+            with suppress(OSError):  # a scheduler that is lost knows of no task
+                self._cluster.client.cancel(futures, force=True)
+
+    def _next(self) -> str:
+        """Wait for a task that is done, as long as one can be."""
+        while True:
+            with suppress(Empty):
+                return self._done.get(timeout=LOOK_S)
+            self._cluster.check()
 
     def _submit(self, task: _Task) -> None:
         future = self._cluster.submit(task.function, *task.arguments, worker=task.worker)
         self._tasks[future.key] = future, task
-        self._done.add(future)
+        future.add_done_callback(lambda done: self._done.put(done.key))
 
     def _outcome(self, future: Any) -> Done | None:
         """The end of a task; None where its inputs or its result were lost."""
-        from concurrent.futures import CancelledError
-
         if future.status in GONE:
             return None
         if future.status == "error":
             return Done(None, _told(future.exception()))
         try:
-            return Done(self._cluster.client.gather([future], direct=True)[0])
-        except CancelledError:
+            return Done(self._cluster.gathered(future))
+        except (CancelledError, OSError):
             return None
 
 

@@ -35,6 +35,9 @@ def on_cluster(scheduler: str | None = None, workers: int | None = None) -> Iter
     if workers is not None and workers < 1:
         raise InputError(Setting("workers", workers), ": give a whole number from 1")
     extra("dask")
+    extra("distributed")
+    for handler in logging.getLogger("distributed").handlers:
+        handler.setLevel(logging.CRITICAL)  # a command says itself what is lost, in one line
     with ExitStack() as stack:
         place = scheduler if workers is None else stack.enter_context(local_cluster(workers))
         stack.enter_context(cluster(stack.enter_context(_client(place, scheduler))))

@@ -58,6 +58,8 @@ def _words(error: Exception) -> str | None:
     if isinstance(error, OSError) and error.strerror:
         where = f"{str(error.filename)!r}: " if error.filename is not None else ""
         return f"{where}{error.strerror}"
+    if type(error).__module__.partition(".")[0] == "distributed":  # of machines and connections
+        return f"the Dask cluster failed: {type(error).__name__}: {error}"
     if isinstance(error, MemoryError):
         return f"there is not enough memory: take fewer features or samples ({error or 'no size given'})"
     return None
