@@ -22,7 +22,7 @@ from infused.data import load_data
 from infused.exceptions import InputError
 
 #: Kinds of cases, and how often each comes.
-KINDS = {"file": 12, "record": 2, "option": 1, "estimator": 6, "download": 2, "replaced": 1}
+KINDS = {"file": 12, "record": 2, "option": 1, "estimator": 6, "download": 2, "replaced": 1, "weights": 2}
 
 FRAMES = 6
 MOST_SHOWN = 3000
@@ -54,7 +54,7 @@ class UnsoundError(Exception):
 
 def run_case(seed: int, kind: str, number: int, folder: Path) -> Finding | None:
     """Run it; None where all is well."""
-    from tests.fuzz import downloads, estimators, files, options, records, replaced
+    from tests.fuzz import downloads, estimators, files, options, records, replaced, weights
 
     makers = {
         "file": files.run,
@@ -63,6 +63,7 @@ def run_case(seed: int, kind: str, number: int, folder: Path) -> Finding | None:
         "estimator": estimators.run,
         "download": downloads.run,
         "replaced": replaced.run,
+        "weights": weights.run,
         "crash": lambda *_: os.kill(os.getpid(), signal.SIGSEGV),  # to see that it is found
     }
     place = folder / "case"
