@@ -190,7 +190,7 @@ def outcome(client: Any, compute: Callable[[], Any], expected: Any) -> str | Non
 
 def ending(who: str, compute: Callable[[], Any] = tasks) -> str | None:
     """Kill all workers or the scheduler for good; return what is wrong with what is told of it."""
-    with machines() as (found, client):
+    with small_tiles(), machines() as (found, client):
 
         def strike() -> None:
             found.kill(found.workers if who == "workers" else [found.scheduler])
@@ -207,7 +207,7 @@ def ending(who: str, compute: Callable[[], Any] = tasks) -> str | None:
             return None if words in str(error) and "\n" not in str(error) else f"{who}: {error}"
         except Exception as error:
             return f"{who}: {type(error).__name__}: {error}"
-        return f"nothing was told, though the {who} were killed"
+        return f"{who}: nothing was told, though all were killed"
 
 
 def main() -> int:

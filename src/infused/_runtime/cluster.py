@@ -184,8 +184,9 @@ class Cluster:
     def _scattered(self, value: Any) -> Any:
         """Hand something over to a worker, or to another where that one dies meanwhile."""
         dead: set[str] = set()
+        failure: Exception | None = None
         end = monotonic() + PATIENCE_S
-        while True:
+        while failure is None or monotonic() < end:
             addresses = self.addresses()
             alive = [one for one in addresses if one not in dead] or addresses
             chosen = alive[next(self._turn) % len(alive)]
@@ -196,11 +197,12 @@ class Cluster:
                         [value], workers=[chosen], direct=True, hash=False, timeout=HAND_OVER_S
                     )[0]
             except (OSError, KeyError) as error:  # it is gone, or the scheduler knows it no more
+                failure = error
                 dead.add(chosen)
-                if monotonic() > end:
-                    raise ClusterError(f"data could not be handed to any worker: {error}") from error
                 if dead.issuperset(addresses):
                     sleep(PAUSE_S)
+        self.addresses()  # which says so where there is none
+        raise ClusterError(f"data could not be handed to any worker: {failure}") from failure
 
     def gathered(self, future: Any) -> Any:
         """Bring a result here, as long as it can come."""
