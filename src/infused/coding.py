@@ -57,6 +57,8 @@ class Origin:
     "year", "month", "weekday"."""
     decimal: str = "."
     """Of numbers in text."""
+    unit: str | None = None
+    """Of numbers in text: their currency, "%", or "" for none; None where any is taken."""
     format: str | None = None
     """Of dates in text."""
     level: str | None = None
@@ -185,7 +187,7 @@ class Coder:
 
     def _variable(self, values: Floats, j: int, is_sparse: bool, weights: Floats | None) -> VariableCoding:
         name = self.names[j]
-        origin = Origin(name) if self.origins is None else self.origins[j]
+        origin = Origin(name, unit="") if self.origins is None else self.origins[j]
         levels = None if self.levels is None else self.levels[j]
         missing = np.isnan(values)
         if levels is None and self.impute == "none":

@@ -81,13 +81,22 @@ def test_codes_as_categories(tmp_path):
     assert written(tmp_path, table, as_category="zip").levels == (("101", "202", "303"),)
 
 
-@pytest.mark.parametrize("style", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y"])
-def test_dates_become_parts(tmp_path, style):
+@pytest.mark.parametrize(
+    ("style", "read"),
+    [
+        ("%Y-%m-%d", ""),
+        ("%Y/%m/%d", ", read year first"),
+        ("%d.%m.%Y", ", read day first"),
+        ("%m/%d/%Y", ", read month first"),
+        ("%d %b %Y", ", read day first"),
+    ],
+)
+def test_dates_become_parts(tmp_path, style, read):
     days = pd.date_range("2023-11-20", periods=60, freq="3D")
     data = written(tmp_path, {"when": days.strftime(style), "y": ["u", "v"] * 30})
     assert data.feature_names == ("when (year)", "when (month)", "when (weekday)")
     np.testing.assert_array_equal(data.X, np.column_stack([days.year, days.month, days.day_of_week + 1]))
-    assert data.notes == ("'when' holds dates, taken by year and month and weekday",)
+    assert data.notes == (f"'when' holds dates{read}, taken by year and month and weekday",)
 
 
 def test_what_tells_rows_apart_is_left_out(tmp_path):

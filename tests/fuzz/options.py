@@ -43,6 +43,7 @@ MEANT = {
     "--workers": ("0", "-1", "1.5", "x"),
     "--target-file": ("t.csv", "mixed.csv", "missing.csv", "."),
     "--data": ("t.csv", "mixed.csv", "missing.csv", "wine"),
+    "--dates": ("day-first", "month-first"),
     "--as-category": ("flag", "level", "age"),
     "--keep": ("name", "gene a", "0", "sex", "age"),
     "--use": ("name", "gene a", "0"),
@@ -50,7 +51,7 @@ MEANT = {
 }
 READING = (
     "--target", "--drop", "--use", "--impute", "--missing", "--separator", "--encoding", "--task", "--grid",
-    "--as-category", "--categories", "--x-key", "--y-key", "--target-file",
+    "--as-category", "--categories", "--dates", "--x-key", "--y-key", "--target-file",
 )
 CLUSTER = ("--scheduler", "--workers")
 MODEL = ("--lambda1", "--lambda2", "--lambda3", "--formulation", "--fusion", "--set", "--set")

@@ -125,7 +125,7 @@ def test_apply_treats_values_as_recorded(file):
     assert applied["sex"][:2].tolist() == ["male", "female"] and applied["sex"][2:].isna().all()
     fares = table["fare"].str.replace(r"[$,]", "", regex=True).astype(float)
     assert applied["fare"].tolist() == [1234.5, 2.0, 7.0, pytest.approx(fares.median())]
-    with pytest.raises(InputError, match="'lots' where numbers belong"):
+    with pytest.raises(InputError, match="'lots' where numbers in USD belong"):
         selection.apply(new.assign(fare="lots"))
 
 

@@ -171,7 +171,9 @@ def _treatment(
     use: Annotated[
         list[str] | None,
         _reading(
-            "--use", metavar="COLUMN", help="Use this column although it looks like an id (repeatable)."
+            "--use",
+            metavar="COLUMN",
+            help="Use this column although it looks like an id, will be rounded or mixes units (repeatable).",
         ),
     ] = None,
     impute: Annotated[
@@ -196,6 +198,10 @@ def _treatment(
     missing: Annotated[
         list[str] | None,
         _reading("--missing", metavar="TEXT", help="Stands for a missing value (repeatable)."),
+    ] = None,
+    dates: Annotated[
+        str | None,
+        _reading("--dates", metavar="ORDER", help="Of 01/02/2020: day-first or month-first."),
     ] = None,
     keep_duplicates: Annotated[
         bool, _reading("--keep-duplicates", help="Let exact duplicates be selected beside each other.")
@@ -333,7 +339,7 @@ RENAMED = {
 #: Parameters with an option of the same name, in any command.
 OPTIONS = (
     *("target", "target_file", "x_key", "y_key", "drop", "use", "keep", "impute", "one_hot", "separator"),
-    *("categories", "as_category", "missing", "keep_duplicates"),
+    *("categories", "as_category", "missing", "dates", "keep_duplicates"),
     *("encoding", "task", "grid", "transform", "seed", "method", "methods", "lambda1", "lambda2", "lambda3"),
     *("formulation", "fusion", "force", "data", "output", "neighbours", "folds", "repeats", "protocol"),
     *("stability", "fdr", "allow_imports"),

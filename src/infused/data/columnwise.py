@@ -16,7 +16,9 @@ from infused._runtime.messages import listed, quoted, suggestion
 from infused._runtime.sizes import check_table
 from infused._typing import Array, Floats
 from infused.data.errors import DataError, parsing
+from infused.data.raw import LARGE, column_numbers, too_large
 from infused.data.readers.frames import check_nesting
+from infused.data.target import in_float, target_from_column
 from infused.exceptions import InputError, Setting
 
 __all__ = ["Columns", "open_columns"]
@@ -125,7 +127,7 @@ def _parquet(files: list[Path], target: str | None, chunk: int | None) -> Column
     if target is not None:
         if target not in names:
             raise DataError(f"there is no column {quoted(target)}{suggestion(target, names)}")
-        y = np.concatenate([_target_in(file, target) for file in files])
+        y = _target_in(files, target)
     features = [name for name in names if name != target]
     for file in files:
         _refuse_text(file, features)
@@ -141,12 +143,20 @@ def _parquet(files: list[Path], target: str | None, chunk: int | None) -> Column
     return Columns(X, features, y)
 
 
-def _target_in(file: Path, target: str) -> Array:
+def _target_in(files: list[Path], target: str) -> Array:
+    import pyarrow as pa
     from pyarrow import parquet
 
-    with parsing(file, "Parquet"):
-        column: Array = parquet.ParquetFile(file).read(columns=[target]).column(0).to_numpy()
-    return column
+    columns = []
+    for file in files:
+        with parsing(file, "Parquet"):
+            columns.append(parquet.ParquetFile(file).read(columns=[target]).column(0))
+    if len({column.type for column in columns}) > 1:
+        raise DataError(f"the target {quoted(target)} has other types in other files: make them the same")
+    y = target_from_column(
+        pa.chunked_array([c for one in columns for c in one.chunks], columns[0].type), target
+    )
+    return in_float(y, target) if np.ma.isMaskedArray(y) else y
 
 
 def _usual_width(n_samples: int) -> int:
@@ -187,7 +197,9 @@ def read_block(files: list[str], target: str | None, block_info: Any = None) -> 
             table = parquet.ParquetFile(file).read(columns=names, use_threads=False)
         rows = slice(row, row + table.num_rows)
         for place, name in enumerate(names):
-            out[rows, place] = table.column(name).to_numpy()  # a missing value becomes NaN
+            out[rows, place], lost = column_numbers(table.column(name))
+            if lost:
+                raise DataError(f"column {quoted(name)} of {quoted(file)} has {lost}, which would be rounded")
         row = rows.stop
     return out
 
@@ -252,4 +264,7 @@ class _Chunks:
 
     def __getitem__(self, where: Any) -> Array:
         with parsing(self.place, "Zarr"):
-            return np.asarray(self.values[where])
+            found = np.asarray(self.values[where])
+            if too_large(found):
+                raise DataError(f"the array of {quoted(self.place)} has {LARGE}, which would be rounded")
+            return found

@@ -16,7 +16,7 @@ from infused.data.columns import check_unique, find_column, find_columns, leave_
 from infused.data.dataset import Dataset, Features
 from infused.data.errors import DataError
 from infused.data.prepare import matrix_columns, prepare_features, table_columns
-from infused.data.raw import Raw, RawMatrix, RawTable, in_numbers, likely_targets
+from infused.data.raw import LARGE, Raw, RawMatrix, RawTable, in_numbers, likely_targets
 from infused.data.sources import Source, file_source, find_source
 from infused.data.target import present, settle_target, target_from_array, target_from_column
 from infused.data.treatment import Treatment
@@ -42,6 +42,7 @@ def load_data(
     categories: Literal["whole", "error"] = "whole",
     as_category: str | Iterable[str | int] = (),
     missing: str | Iterable[str] = (),
+    dates: Literal["day-first", "month-first"] | None = None,
     keep_duplicates: bool = False,
     separator: str | None = None,
     encoding: str | None = None,
@@ -51,9 +52,11 @@ def load_data(
 ) -> Dataset:
     """Read data as variables with a target; raise `DataError` on anything doubtful.
 
-    A column of text is a number where it writes numbers (``$24,000``, ``1.234,56``, ``15.3%``), a date where
-    it writes dates (then its year, month and weekday are features), else a category. Identifiers, and texts
-    that are different in nearly every row, are left out with a note; so are rows without a target.
+    A column of text is a number where it writes numbers (``$24,000``, ``1.234,56``, ``15.3%``) in one unit, a
+    date where it writes dates (then its year, month and weekday are features), else a category. Identifiers,
+    and texts that are different in nearly every row, are left out with a note; so are rows without a target.
+    Numbers that float64 cannot hold, which are whole ones beyond 2^53 and decimals that it cannot tell apart,
+    are refused.
 
     Parameters
     ----------
@@ -74,7 +77,8 @@ def load_data(
     drop : str or iterable of str or int, default=()
         Columns to leave out.
     use : str or iterable of str or int, default=()
-        Columns to use although they look like identifiers, are row labels, or hold whole numbers beyond 2^53.
+        Columns to use although they look like identifiers, are row labels, hold numbers that will be rounded,
+        or hold numbers in several units.
     impute : {"median", "mean", "most-frequent", "zero", "error"} or None, default=None
         How the gaps of numbers are filled when columns for a selector are made; None for the median, "error"
         to refuse gaps.
@@ -87,6 +91,10 @@ def load_data(
         Columns of numbers that are codes of categories.
     missing : str or iterable of str, default=()
         What stands for a missing value, beside the usual spellings (empty, ?, NA, n/a, NaN, null).
+    dates : {"day-first", "month-first"} or None, default=None
+        What comes first in dates such as 01/02/2020. A column in which some number is larger than 12 tells
+        by itself; any other is read with the month before a slash and the day before a point or a dash, and
+        a note says so.
     keep_duplicates : bool, default=False
         Whether columns that repeat another one exactly may be selected beside it.
     separator : str or None, default=None
@@ -238,7 +246,7 @@ def _recorded(raw: Raw, variables: Sequence[VariableCoding], treatment: Treatmen
     if isinstance(raw, RawMatrix):
         columns_of = [one.origin.column for one in variables]
         return Features(matrix_columns(raw, columns_of, where, treatment.missing), names)
-    columns, levels = table_columns(raw, variables, where, treatment.missing)
+    columns, levels = table_columns(raw, variables, where, treatment)
     X = np.empty((len(columns[0]), len(names)), order="F")
     for j, values in enumerate(columns):
         X[:, j] = values
@@ -278,7 +286,12 @@ def _target(raw: Raw, treatment: Treatment, where: str, alone: bool = False) -> 
     if isinstance(raw, RawTable) and raw.y is None:
         position = _target_position(raw.columns, treatment.target, where, alone)
         name = raw.columns.column_names[position]
-        y = target_from_column(raw.columns.column(position), name, raw.decimal, treatment.missing)
+        column = raw.columns.column(position)
+        if name in raw.lossy:
+            raise DataError(
+                f"the target {quoted(name)} has {LARGE}, which would be rounded: write classes as texts"
+            )
+        y = target_from_column(column, name, raw.decimal, treatment.missing, treatment.task)
         return _Target(y, name, None if alone else position)
     if isinstance(raw, RawTable):
         _refuse_target_in(raw.columns.column_names, raw.target_name, treatment)
@@ -316,10 +329,10 @@ def _with_target(raw: Raw, target: _Target, where: str) -> tuple[Raw, _Target, l
         raise DataError(f"{where} has a header and no rows")
     there = present(target.y)
     if there.all():
-        return raw, target, []
+        return raw, target._replace(y=np.ma.getdata(target.y)), []
     if not there.any():
         raise DataError(f"the target {quoted(target.name)} has no value at all: give another column")
-    y = target.y[there]
+    y = np.ma.getdata(target.y[there])
     if isinstance(raw, RawTable):
         kept: Raw = replace(raw, columns=raw.columns.filter(there))
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from infused.data.dataset import Features
 from infused.data.errors import DataError
 from infused.data.raw import Raw, RawMatrix, RawTable, column_kind
 from infused.data.treatment import Treatment
-from infused.data.variables import Variables, recorded_values, table_variables
+from infused.data.variables import Variables, recorded_loss, recorded_values, table_variables
 from infused.data.written import as_gaps
 from infused.exceptions import Setting
 
@@ -88,7 +89,7 @@ def matrix_columns(raw: RawMatrix, chosen: Sequence[str], where: str, missing: S
 
 
 def table_columns(
-    raw: RawTable, variables: Sequence[VariableCoding], where: str, missing: Sequence[str] = ()
+    raw: RawTable, variables: Sequence[VariableCoding], where: str, treatment: Treatment
 ) -> tuple[list[Floats], Levels]:
     """Variables of a table, each read from its column in the recorded way, NaN where a value is missing.
 
@@ -107,9 +108,14 @@ def table_columns(
         column = raw.columns.column(name)
         if column_kind(column.type) in ("objects", "bytes"):
             raise DataError(f"{quoted(name)} holds neither numbers nor texts in {where}")
-        values, own, odd = recorded_values(column, one, missing)
+        values, own, odd = recorded_values(column, one, treatment.missing)
+        if (name in raw.lossy or recorded_loss(column, one.origin)) and name not in treatment.use:
+            raise DataError(
+                f"column {quoted(name)} of {where} has numbers that float64 cannot hold: round them first"
+            )
         if odd:
-            what = (f"{quoted(name)} holds {listed(dict.fromkeys(odd))} where numbers belong",)
+            numbers = f"numbers in {one.origin.unit}" if one.origin.unit else "numbers"
+            what = (f"{quoted(name)} holds {listed(dict.fromkeys(odd))} where {numbers} belong",)
             gaps = Setting("missing", list(dict.fromkeys(odd))[:SHOWN])
             problems.add(what, ("if these stand for missing values, say so with ", gaps), gaps)
         if np.isinf(values).any():
@@ -140,7 +146,7 @@ def _of_table(
     chosen = raw.columns.select(positions)
     if chosen.num_rows == 0:
         raise DataError(f"{where} has a header and no rows")
-    found = table_variables(chosen, treatment, *named, raw.decimal)
+    found = table_variables(replace(raw, columns=chosen), treatment, *named)
     problems.found += found.problems.found
     extra = ("with ", Setting("one_hot", True)) if treatment.one_hot else ()
     check_unique(found.names, f"{where} ", *extra)
@@ -153,7 +159,9 @@ def _of_table(
 
 def _unusual(found: Variables) -> tuple[Levels | None, tuple[Origin, ...] | None]:
     """Levels and origins, None where all are numbers in columns of their names."""
-    usual = all(origin == Origin(name) for origin, name in zip(found.origins, found.names, strict=True))
+    usual = all(
+        origin == Origin(name, unit="") for origin, name in zip(found.origins, found.names, strict=True)
+    )
     levels = tuple(found.levels) if any(own is not None for own in found.levels) else None
     return levels, None if usual else tuple(found.origins)
 

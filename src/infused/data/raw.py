@@ -12,11 +12,12 @@ from infused._runtime.messages import count, reason
 from infused._runtime.sizes import FEATURE_BYTES, check_table
 from infused._runtime.sparse import sound
 from infused._runtime.targets import EXACT
-from infused._typing import Array, Data
+from infused._typing import Array, Data, Floats
 from infused.data.errors import DataError
 
 __all__ = [
     "EXACT",
+    "LARGE",
     "GridOrder",
     "Part",
     "Raw",
@@ -24,9 +25,12 @@ __all__ = [
     "RawTable",
     "as_array",
     "column_kind",
+    "column_numbers",
     "in_numbers",
+    "large_floats",
     "likely_targets",
     "plain",
+    "too_large",
     "validated",
 ]
 
@@ -35,6 +39,7 @@ Part: TypeAlias = Literal["both", "features", "target", "texts"]
 GridOrder: TypeAlias = Literal["rows", "columns"]
 
 TARGET_NAMES = {"target", "label", "labels", "class", "y", "diagnosis", "outcome", "response", "species"}
+LARGE = "whole numbers beyond 2^53"
 REFUSED = {
     "O": "is an array of objects",
     "V": "is an array of records",
@@ -60,6 +65,8 @@ class RawTable:
     notes: tuple[str, ...] = ()
     decimal: str = "."
     """The decimal sign of its texts."""
+    lossy: frozenset[str] = frozenset()
+    """Columns of which whole numbers lost digits when they were read."""
 
 
 @dataclass(frozen=True)
@@ -96,9 +103,9 @@ def validated(columns: Any) -> Any:
 
 
 def as_array(values: Any, what: str) -> Array:
-    """What NumPy makes of it; masked numbers are NaN."""
+    """What NumPy makes of it; masked fractions are NaN, masked whole numbers stay masked."""
     if isinstance(values, np.ma.MaskedArray) and values.dtype.kind in "biuf":
-        return np.ma.filled(values.astype(np.float64), np.nan)
+        return values if values.dtype.kind != "f" else np.ma.filled(in_double(values, what), np.nan)
     try:
         array = np.asarray(values)
     except ValueError as error:
@@ -120,13 +127,15 @@ def _as_numbers(X: Any, where: str) -> Data:
         raise DataError(f"X of {where} {REFUSED[X.dtype.kind]}; it must hold real numbers")
     X = in_double(X, f"X of {where}")
     values = X.data if sparse.issparse(X) else X
-    if X.dtype.kind in "iu" and X.dtype.itemsize == 8 and values.size and _largest(values) >= EXACT:
-        raise DataError(
-            f"X of {where} has whole numbers beyond 2^53, which would be rounded: store it as float64"
-        )
+    if too_large(values):
+        raise DataError(f"X of {where} has {LARGE}, which would be rounded: store it as float64")
     if not sparse.issparse(X):
         check_table(X.shape[0] if X.dtype != np.float64 else 0, X.shape[1], f"X of {where}", FEATURE_BYTES)
-        return np.asarray(X, dtype=np.float64)
+        return (
+            np.ma.filled(X.astype(np.float64), np.nan)
+            if np.ma.isMaskedArray(X)
+            else np.asarray(X, np.float64)
+        )
     check_table(0, X.shape[1], f"X of {where}", FEATURE_BYTES)
     result = sparse.csr_array(X, dtype=np.float64)
     if not result.data.all():
@@ -135,8 +144,11 @@ def _as_numbers(X: Any, where: str) -> Data:
     return result
 
 
-def _largest(values: Any) -> int:
-    return max(int(values.max()), -int(values.min()))
+def too_large(values: Array) -> bool:
+    """Return whether whole numbers are beyond 2^53, where float64 cannot hold them all."""
+    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or not np.ma.count(values):
+        return False
+    return max(int(values.max()), -int(values.min())) >= EXACT
 
 
 def column_kind(kind: Any) -> str:
@@ -154,6 +166,53 @@ def column_kind(kind: Any) -> str:
     if types.is_temporal(kind):
         return "date"
     return "bytes" if "binary" in str(kind) else "objects"
+
+
+def column_numbers(column: Any) -> tuple[Floats, str | None]:
+    """Return a column of numbers as float64, and what of it float64 cannot hold, if anything.
+
+    NaN stands for a missing value; booleans are 0 and 1.
+    """
+    import pyarrow as pa
+    from pyarrow import compute, types
+
+    column = plain(column)
+    kind = column.type
+    if types.is_null(kind):
+        return np.full(len(column), np.nan), None
+    if types.is_decimal(kind):
+        return _decimals(column)
+    if types.is_boolean(kind):
+        column = compute.cast(column, pa.float64())
+    values = np.asarray(column.to_numpy(), dtype=np.float64)
+    large = types.is_int64(kind) or types.is_uint64(kind)
+    return values, LARGE if large and (np.abs(values) >= EXACT).any() else None
+
+
+def _decimals(column: Any) -> tuple[Floats, str | None]:
+    """Read decimals by their texts: pyarrow's own cast is off in the last place of every third of them."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    texts = compute.cast(column, pa.string())
+    values = np.asarray(compute.cast(texts, pa.float64()).to_numpy(), dtype=np.float64)
+    if (np.abs(values) >= EXACT).any():
+        return values, LARGE
+    merged = len(texts.unique().drop_null()) > len(np.unique(values[~np.isnan(values)]))
+    return values, "decimals that float64 cannot tell apart" if merged else None
+
+
+def large_floats(table: Any) -> list[int]:
+    """Return the columns of a pyarrow table that were read as fractions and hold numbers of 2^53 or more."""
+    from pyarrow import compute, types
+
+    found = []
+    for j, column in enumerate(table.columns):
+        if types.is_floating(column.type):
+            ends = compute.min_max(column).as_py()
+            if ends["max"] is not None and max(ends["max"], -ends["min"]) >= EXACT:
+                found.append(j)
+    return found
 
 
 def plain(column: Any) -> Any:

@@ -28,8 +28,8 @@ from infused.data.packed import (
 )
 from infused.data.raw import Part, Raw, RawMatrix
 from infused.data.readers import format_of, has_reader, is_packed
-from infused.data.readers.frames import annotated_matrix, frame_table, is_pandas
-from infused.data.target import target_from_array, target_from_column
+from infused.data.readers.frames import annotated_matrix, frame_table, is_pandas, known_integers
+from infused.data.target import in_float, target_from_array, target_from_column
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError
 
@@ -158,19 +158,30 @@ def _target(y: Any) -> tuple[Array, str]:
         table = frame_table(y)
         names = [name for name in table.columns.column_names if name not in table.index]
         columns = [target_from_column(table.columns.column(name), name) for name in names]
-        return (columns[0], names[0]) if len(columns) == 1 else (np.column_stack(columns), "target")
+        if len(columns) == 1:
+            return columns[0], names[0]
+        numbers = all(values.dtype.kind in "biuf" for values in columns)
+        each = [in_float(v, name) if numbers else v for v, name in zip(columns, names, strict=True)]
+        return np.column_stack(each), "target"
     name = getattr(y, "name", None)
     name = "target" if name is None or name == "" else str(name)
     if is_pandas(y) or hasattr(y, "__arrow_c_stream__") or hasattr(y, "__arrow_c_array__"):
-        return target_from_column(_column(y), name), name
+        column = _column(y, name)
+        return target_from_array(y, name) if column is None else target_from_column(column, name), name
     return target_from_array(y.toarray() if hasattr(y, "toarray") else y, name), name
 
 
-def _column(series: Any) -> Any:
+def _column(series: Any, name: str) -> Any:
+    """A pyarrow column of a series; None for whole numbers beyond 64 bits, which pyarrow has not."""
     pa = extra("pyarrow")
-    if hasattr(series, "__arrow_c_stream__"):
-        return pa.chunked_array(series)
-    return pa.chunked_array([pa.array(series, from_pandas=True)])
+    try:
+        if hasattr(series, "__arrow_c_stream__"):
+            return pa.chunked_array(known_integers(series))
+        return pa.chunked_array([pa.array(series, from_pandas=True)])
+    except OverflowError:
+        return None
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise DataError(f"the target {quoted(name)} cannot be read as a column: {reason(error)}") from error
 
 
 def is_address(source: str) -> bool:

@@ -14,19 +14,26 @@ from infused._runtime.targets import FEW_VALUES, are_classes
 from infused._typing import Array, TargetKind
 from infused.data.columns import check_text
 from infused.data.errors import DataError
-from infused.data.raw import as_array, column_kind, plain
-from infused.data.written import as_gaps, numbers_in, plain_texts
+from infused.data.raw import LARGE, as_array, column_kind, column_numbers, plain, too_large
+from infused.data.written import as_gaps, number, numbers_in, plain_texts
 from infused.exceptions import Setting
 
-__all__ = ["present", "settle_target", "target_from_array", "target_from_column"]
+__all__ = ["in_float", "present", "settle_target", "target_from_array", "target_from_column"]
 
 KINDS: dict[str | None, TargetKind] = {"classification": "classes", "regression": "real"}
 
 
-def target_from_column(column: Any, name: str, decimal: str = ".", missing: Collection[str] = ()) -> Array:
+def target_from_column(
+    column: Any,
+    name: str,
+    decimal: str = ".",
+    missing: Collection[str] = (),
+    task: str | None = None,
+) -> Array:
     """The values of a pyarrow column: texts, whole numbers or real numbers; booleans are 0 and 1.
 
-    Where one is missing, a text is empty and a number NaN: `present` tells which rows have a target.
+    Where one is missing, a text is empty, a fraction NaN and a whole number masked: `present` tells which
+    rows have a target.
     """
     from pyarrow import compute, types
 
@@ -39,24 +46,66 @@ def target_from_column(column: Any, name: str, decimal: str = ".", missing: Coll
     column = plain(column)
     if kind == "text":
         column = plain_texts(column, missing)
-        read = None if declared else _written(column, name, decimal)
+        read = None if declared or task == "classification" else _written(column, name, decimal)
         texts = compute.fill_null(column, "")
         return np.array(texts.to_pylist(), dtype=np.str_) if read is None else read
-    if types.is_boolean(column.type):
-        column = compute.cast(column, "int64")
-    elif types.is_decimal(column.type):
-        column = compute.cast(column, "float64")
-    elif types.is_null(column.type):
+    if types.is_null(column.type):
         return np.full(len(column), np.nan)
-    values = np.asarray(column.to_numpy())
-    return as_gaps(values, missing) if missing else values
+    if types.is_decimal(column.type):
+        return _decimals(column, name, missing)
+    if types.is_floating(column.type):
+        return as_gaps(np.asarray(column.to_numpy()), missing)
+    values = np.asarray(compute.fill_null(compute.cast(column, _signed(column.type)), 0).to_numpy())
+    return _masked(values, compute.is_null(column).to_numpy(), missing)
+
+
+def _signed(kind: Any) -> str:
+    from pyarrow import types
+
+    return "uint64" if types.is_uint64(kind) else "int64"
+
+
+def _masked(values: Array, absent: Array, missing: Collection[str]) -> Array:
+    """Whole numbers, masked where there is none: as NaN is a fraction, large ones would become each other."""
+    gaps = [gap for gap in map(number, missing) if gap is not None]
+    absent = absent | np.isin(values, gaps)
+    return np.ma.masked_array(values, absent) if absent.any() else values
+
+
+def _decimals(column: Any, name: str, missing: Collection[str]) -> Array:
+    """Whole decimals as whole numbers, or beyond 64 bits as texts; others as float64, if it can hold them."""
+    cells = column.to_pylist()
+    if any(cell is not None and cell != int(cell) for cell in cells):
+        values, lost = column_numbers(column)
+        if lost:
+            raise DataError(f"the target {quoted(name)} has {lost}: round them, or write classes as texts")
+        return as_gaps(values, missing)
+    absent = np.array([cell is None for cell in cells], dtype=bool)
+    whole = [0 if cell is None else int(cell) for cell in cells]
+    if all(-(2**63) <= number < 2**63 for number in whole):
+        return _masked(np.array(whole, dtype=np.int64), absent, missing)
+    gone = {"", *missing}
+    texts = ["" if cell is None else str(int(cell)) for cell in cells]
+    return np.array(["" if text in gone else text for text in texts])
+
+
+def in_float(y: Array, name: str) -> Array:
+    """Return measured values as float64, NaN where they are missing; refuse those that it cannot hold."""
+    if too_large(y):
+        raise DataError(
+            f"the target {quoted(name)} has {LARGE}, which would be rounded: take them as classes with ",
+            Setting("task", "classification"),
+            ", or store them as float64",
+        )
+    return np.ma.filled(y.astype(np.float64), np.nan) if np.ma.isMaskedArray(y) else y.astype(np.float64)
 
 
 def present(y: Array) -> Array:
     """Which rows have a target."""
     if y.dtype.kind not in "Uf":
-        return np.ones(len(y), dtype=bool)
-    missing: Array = np.equal(y, "") if y.dtype.kind == "U" else np.isnan(y)
+        missing: Array = np.ma.getmaskarray(y)
+    else:
+        missing = np.equal(y, "") if y.dtype.kind == "U" else np.isnan(y)
     return np.asarray(~(missing if missing.ndim == 1 else missing.any(axis=1)))
 
 
@@ -69,6 +118,18 @@ def _written(texts: Any, name: str, decimal: str) -> Array | None:
     few = len(np.unique(found.values[~np.isnan(found.values)])) <= FEW_VALUES
     if not found.meant or (few and found.plainly):
         return None
+    if found.units:
+        raise DataError(
+            f"the target {quoted(name)} holds numbers in several units, as in {listed(found.units, 3)}: "
+            "convert them to one unit; if they are classes, say so with ",
+            Setting("task", "classification"),
+        )
+    if found.lossy:
+        raise DataError(
+            f"the target {quoted(name)} has {LARGE}, which would be rounded: if they are classes, say so ",
+            "with ",
+            Setting("task", "classification"),
+        )
     if found.odd:
         raise DataError(
             f"the target {quoted(name)} seems to hold numbers, but not in {listed(found.odd, 3)}: if these "
@@ -171,7 +232,7 @@ def _real(y: Array, name: str, asked: TargetKind | None) -> Array:
         )
     if asked == "classes":
         raise DataError(f"the target {quoted(name)} has {y.shape[1]} columns; classes take one")
-    y = y.astype(np.float64)
+    y = in_float(y, name)
     if (y == y[0]).all():
         raise DataError(f"the target {quoted(name)} has the same value in every row ({y.flat[0]:g})")
     return y

@@ -15,6 +15,7 @@ __all__ = ["Treatment"]
 
 IMPUTES = ("mean", "median", "most-frequent", "zero", "error")
 CATEGORIES = ("whole", "error")
+DATES = ("day-first", "month-first")
 TASKS = ("classification", "regression")
 
 
@@ -46,6 +47,9 @@ class Treatment:
         Columns of numbers that are codes of categories.
     missing : tuple of str, default=()
         What stands for a missing value, beside the usual spellings.
+    dates : {"day-first", "month-first"} or None, default=None
+        What comes first in dates such as 01/02/2020, where a column leaves it open; None for what is usual:
+        the month before a slash, the day before a point or a dash.
     keep_duplicates : bool, default=False
         Whether columns that repeat another one exactly may be selected beside it.
     separator : str or None, default=None
@@ -84,6 +88,7 @@ class Treatment:
     categories: str = "whole"
     as_category: tuple[str | int, ...] = ()
     missing: tuple[str, ...] = ()
+    dates: str | None = None
     keep_duplicates: bool = False
     separator: str | None = None
     encoding: str | None = None
@@ -99,6 +104,8 @@ class Treatment:
         if self.impute is not None:
             check_choice("impute", self.impute, IMPUTES)
         check_choice("categories", self.categories, CATEGORIES)
+        if self.dates is not None:
+            check_choice("dates", self.dates, DATES)
         if self.task is not None:
             check_choice("task", self.task, TASKS)
         if self.grid is not None and (len(self.grid) != 2 or min(self.grid) < 1):

@@ -13,22 +13,25 @@ from infused._runtime.messages import count, listed, quoted
 from infused._typing import Floats
 from infused.coding import Origin, VariableCoding, is_identifier
 from infused.data.columns import Problems, leave_out
-from infused.data.raw import EXACT, column_kind, plain
+from infused.data.raw import LARGE, RawTable, column_kind, column_numbers, plain
 from infused.data.treatment import Treatment
 from infused.data.written import (
+    DATES,
     PARTS,
     as_gaps,
-    date_format,
+    date_formats,
     date_part,
+    loses_digits,
     number,
     numbers_in,
     plain_texts,
     read_dates,
     recorded_number,
+    unit_of,
 )
 from infused.exceptions import Setting
 
-__all__ = ["MOST_TEXTS", "Variables", "code_texts", "recorded_values", "table_variables"]
+__all__ = ["MOST_TEXTS", "Variables", "code_texts", "recorded_loss", "recorded_values", "table_variables"]
 
 MOST_TEXTS = 100  # different values of one column that may become columns of their own
 SHOWN = 3
@@ -76,46 +79,51 @@ class Variables:
 
 
 def table_variables(
-    table: Any, treatment: Treatment, use: Collection[str], codes: Collection[str], decimal: str
+    raw: RawTable, treatment: Treatment, use: Collection[str], codes: Collection[str]
 ) -> Variables:
-    """The variables of a pyarrow table; ``codes`` are columns whose numbers are levels.
+    """The variables of a table; ``codes`` are columns whose numbers are levels.
 
     What cannot be used is in ``problems``; nothing is raised here.
     """
     found = Variables()
-    for name, column in zip(table.column_names, table.columns, strict=True):
+    for name, column in zip(raw.columns.column_names, raw.columns.columns, strict=True):
         kind = column_kind(column.type)
         if kind in ("objects", "bytes"):
             _refuse_kind(found, name, kind)
         elif name in codes:
             _category(found, name, code_texts(column, treatment.missing), "code", use={name})
         elif kind == "number":
-            _numbers(found, name, column, treatment, use)
+            _numbers(found, name, column, treatment, name in use, name in raw.lossy)
         elif kind == "date":
-            _date(found, name, column, None)
+            _date(found, name, column)
         elif treatment.one_hot:
             one_hot_columns(found, name, plain(column), treatment, use)
         else:
-            _text(found, name, column, treatment, use, decimal)
+            _text(found, name, column, treatment, use, raw.decimal)
     return found
 
 
 def code_texts(column: Any, missing: Iterable[str] = ()) -> Any:
-    """Numbers or texts as texts, numbers always written in the same way."""
+    """Numbers or texts as texts, numbers always written in the same way; different ones stay different."""
     import pyarrow as pa
-
-    def one(value: Any) -> str | None:
-        if value is None or (isinstance(value, float) and np.isnan(value)):
-            return None
-        known = number(value) if isinstance(value, str) else float(value)
-        return str(value) if known is None else f"{known:.15g}"
 
     values = plain(column)
     if column_kind(column.type) == "text":
         values = plain_texts(values, list(missing))
     return plain_texts(
-        pa.chunked_array([pa.array([one(v) for v in values.to_pylist()], pa.string())]), list(missing)
+        pa.chunked_array([pa.array([_code(v) for v in values.to_pylist()], pa.string())]), list(missing)
     )
+
+
+def _code(value: Any) -> str | None:
+    if value is None or value != value:
+        return None
+    known = value
+    if isinstance(value, str):
+        known = None if unit_of(value) or loses_digits(value) else number(value)
+    if known is None or known in (float("inf"), float("-inf")):
+        return str(value)
+    return str(int(known)) if known == int(known) else repr(float(known))
 
 
 def recorded_values(
@@ -138,11 +146,21 @@ def recorded_values(
     if kind == "date":
         return np.full(len(column), np.nan), None, [str(column[0].as_py())]
     if kind != "text":
-        return as_gaps(_values(column), gaps), None, []
+        return as_gaps(column_numbers(column)[0], gaps), None, []
     cells = plain_texts(plain(column), gaps).to_pylist()
-    read = [np.nan if t is None else recorded_number(t, origin.decimal) for t in cells]
+    read = [np.nan if t is None else recorded_number(t, origin.decimal, origin.unit) for t in cells]
     odd = [t for t, v in zip(cells, read, strict=True) if v is None]
     return np.array([np.nan if v is None else v for v in read], dtype=np.float64), None, odd
+
+
+def recorded_loss(column: Any, origin: Origin) -> bool:
+    """Return whether a column of other data holds numbers that float64 cannot."""
+    if origin.how != "number" or column_kind(column.type) not in ("number", "text"):
+        return False
+    if column_kind(column.type) == "number":
+        return column_numbers(column)[1] is not None
+    texts = plain_texts(plain(column)).unique().drop_null()
+    return any(loses_digits(text, origin.decimal) for text in texts.to_pylist())
 
 
 def _recorded_dates(column: Any, origin: Origin) -> tuple[Floats, None, list[str]]:
@@ -150,7 +168,7 @@ def _recorded_dates(column: Any, origin: Origin) -> tuple[Floats, None, list[str
     if kind == "date":
         return date_part(column, origin.how), None, []
     if kind == "number":  # a column of nulls has no type
-        cells = _values(column)
+        cells, _ = column_numbers(column)
         return np.full(len(cells), np.nan), None, [f"{v:g}" for v in cells[~np.isnan(cells)]]
     texts = plain_texts(plain(column))
     dates = read_dates(texts, origin.format or "%Y-%m-%d")
@@ -158,20 +176,27 @@ def _recorded_dates(column: Any, origin: Origin) -> tuple[Floats, None, list[str
     return date_part(dates, origin.how), None, [t for t, d in pairs if d is None and t is not None]
 
 
-def _numbers(found: Variables, name: str, column: Any, treatment: Treatment, use: Collection[str]) -> None:
-    values = _values(column)
+def _numbers(
+    found: Variables, name: str, column: Any, treatment: Treatment, accepted: bool, lossy: bool
+) -> None:
+    values, lost = column_numbers(column)
     if treatment.missing:
         values = as_gaps(values, treatment.missing)
     if np.isnan(values).all():
         found.leave(name, "because every value is missing")
         return
-    if name not in use and _would_be_rounded(column.type, values):
-        found.problems.add(
-            (f"column {quoted(name)} has whole numbers beyond 2^53, which would be rounded",),
-            (*leave_out([name]), ", or accept the rounding with ", Setting("use", [name])),
-            Setting("drop", [name]),
-        )
-    found.add(name, values, Origin(name))
+    if (lost or lossy) and not accepted:
+        _refuse_lossy(found, name, lost or LARGE)
+    found.add(name, values, Origin(name, unit=""))
+
+
+def _refuse_lossy(found: Variables, name: str, lost: str) -> None:
+    """Refuse numbers that float64 cannot hold, unless the rounding is accepted."""
+    found.problems.add(
+        (f"column {quoted(name)} has {lost}, which would be rounded",),
+        (*leave_out([name]), ", or accept the rounding with ", Setting("use", [name])),
+        Setting("drop", [name]),
+    )
 
 
 def _text(
@@ -202,13 +227,18 @@ def _text(
         )
         return
     if written.meant and not np.isnan(written.values).all():
+        if written.units and name not in use:
+            _refuse_units(found, name, written.units)
+        if written.lossy and name not in use:
+            _refuse_lossy(found, name, LARGE)
         if not written.plainly:
             found.read[name] = next(t for t in texts.to_pylist() if t is not None)
-        found.add(name, written.values, Origin(name, decimal=written.decimal))
+        unit = None if written.units else written.unit
+        found.add(name, written.values, Origin(name, decimal=written.decimal, unit=unit))
         return
-    shape = date_format(texts)
-    if shape is not None:
-        _date(found, name, read_dates(texts, shape), shape)
+    shapes = date_formats(texts)
+    if shapes:
+        _written_date(found, name, texts, shapes, treatment.dates)
     elif treatment.categories == "error":
         found.problems.add(
             (f"{quoted(name)} holds text, as in {listed(texts.unique().drop_null().to_pylist(), SHOWN)}",),
@@ -236,7 +266,34 @@ def _category(found: Variables, name: str, texts: Any, how: str, use: Collection
         found.categories.append(name)
 
 
-def _date(found: Variables, name: str, dates: Any, shape: str | None) -> None:
+def _refuse_units(found: Variables, name: str, texts: tuple[str, ...]) -> None:
+    """Refuse numbers of which some count something else than the others."""
+    found.problems.add(
+        (f"{quoted(name)} holds numbers in several units, as in {listed(texts, SHOWN)}",),
+        (
+            *("convert them to one unit; read the numbers without units with ", Setting("use", [name])),
+            *("; take the texts as levels with ", Setting("as_category", [name])),
+            *(", or ", *leave_out([name])),
+        ),
+        Setting("drop", [name]),
+    )
+
+
+def _written_date(found: Variables, name: str, texts: Any, shapes: list[str], order: str | None) -> None:
+    """Read dates in the format that fits, of two in the order that was asked for, and say which."""
+    shape = next((one for one in shapes if f"{DATES[one]}-first" == order), shapes[0])
+    dates = read_dates(texts, shape)
+    others = [one for one in shapes if one != shape and not read_dates(texts, one).equals(dates)]
+    how = f", read {DATES[shape]} first"
+    if others and order is None:
+        first = next(t for t in texts.to_pylist() if t is not None)
+        how += (
+            f" (as in {first}, {DATES[others[0]]} first would fit as well: say which with the option dates)"
+        )
+    _date(found, name, dates, shape, how)
+
+
+def _date(found: Variables, name: str, dates: Any, shape: str | None = None, how: str = "") -> None:
     import pyarrow as pa
 
     if not (pa.types.is_timestamp(dates.type) or pa.types.is_date(dates.type)):
@@ -249,7 +306,7 @@ def _date(found: Variables, name: str, dates: Any, shape: str | None) -> None:
             found.add(f"{name} ({part})", values, Origin(name, part, format=shape))
             made.append(part)
     if made:
-        found.notes.append(f"{quoted(name)} holds dates, taken by {' and '.join(made)}")
+        found.notes.append(f"{quoted(name)} holds dates{how}, taken by {' and '.join(made)}")
     else:
         found.leave(name, "because its dates have one year, one month and one weekday")
 
@@ -263,25 +320,6 @@ def _refuse_kind(found: Variables, name: str, kind: str) -> None:
         )
     what: tuple[str | Setting, ...] = ("lists, records or other objects",) if kind == "objects" else encoding
     found.problems.add((f"{quoted(name)} holds ", *what), leave_out([name]), Setting("drop", [name]))
-
-
-def _values(column: Any) -> Floats:
-    """A column of numbers as float64, NaN where a value is missing; booleans are 0 and 1."""
-    import pyarrow as pa
-    from pyarrow import compute, types
-
-    kind = column.type
-    if types.is_null(kind):
-        return np.full(len(column), np.nan)
-    if not (types.is_floating(kind) or types.is_integer(kind)):
-        column = compute.cast(plain(column), pa.float64())
-    return np.asarray(column.to_numpy(), dtype=np.float64)
-
-
-def _would_be_rounded(kind: Any, values: Floats) -> bool:
-    from pyarrow import types
-
-    return bool(types.is_int64(kind) or types.is_uint64(kind)) and bool((np.abs(values) >= EXACT).any())
 
 
 def one_hot_columns(found: Any, name: str, column: Any, treatment: Treatment, use: Collection[str]) -> None:

@@ -10,20 +10,25 @@ from typing import Any
 import numpy as np
 
 from infused._runtime.numbers import LONGEST_NUMBER
+from infused._runtime.targets import EXACT
 from infused._typing import Array, Floats
 
 __all__ = [
+    "DATES",
     "MISSING",
     "PARTS",
     "Written",
+    "any_loses_digits",
     "as_gaps",
-    "date_format",
+    "date_formats",
     "date_part",
+    "loses_digits",
     "number",
     "numbers_in",
     "plain_texts",
     "read_dates",
     "recorded_number",
+    "unit_of",
 ]
 
 #: Texts that stand for a value that is missing, in any column.
@@ -39,6 +44,7 @@ TRUTH = {"true": 1.0, "false": 0.0}
 MONEY = re.compile(
     r"[$€£¥₹₽₩₺₪฿]|\b(?:USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|SEK|NOK|DKK|PLN|BRL)\b", re.IGNORECASE
 )
+SIGNS = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "₽": "RUB"}
 SPACES = "  \u2009\u202f'\u2019"
 SHAPES = {
     sign: re.compile(
@@ -53,17 +59,22 @@ DIGITS = "0123456789"
 MOSTLY = 0.8  # of the cells: such a column was meant to hold numbers
 FEW_LEVELS = 10  # 0, 1, 2 and 3+ are levels, although most are numbers
 
-DATES = (
-    "%Y-%m-%d",
-    "%Y/%m/%d",
-    "%d.%m.%Y",
-    "%m/%d/%Y",
-    "%d/%m/%Y",
-    "%d-%m-%Y",
-    "%d-%b-%Y",
-    "%d %b %Y",
-    "%b %d, %Y",
-)
+#: The formats of dates, and what comes first. Of two that fit a column, the earlier is taken.
+DATES = {
+    "%Y-%m-%d": "year",
+    "%Y/%m/%d": "year",
+    "%d.%m.%Y": "day",
+    "%m.%d.%Y": "month",
+    "%m/%d/%Y": "month",
+    "%d/%m/%Y": "day",
+    "%d-%m-%Y": "day",
+    "%m-%d-%Y": "month",
+    "%d-%b-%Y": "day",
+    "%d %b %Y": "day",
+    "%b %d, %Y": "month",
+}
+ISO = "%Y-%m-%d"
+WRITTEN = {"%Y": r"\d{4}", "%m": r"\d{1,2}", "%d": r"(?P<day>\d{1,2})", "%b": "[A-Za-z]+", ".": r"\."}
 PARTS = ("year", "month", "weekday")
 
 
@@ -83,6 +94,12 @@ class Written:
     """Texts that are no numbers."""
     meant: bool
     """Whether the column is meant to hold numbers."""
+    unit: str = ""
+    """The currency of all numbers that have one, or %."""
+    units: tuple[str, ...] = ()
+    """A text for each of several units that do not belong into one column."""
+    lossy: bool = False
+    """Whether whole numbers lost digits."""
 
 
 def number(text: str, decimal: str = ".") -> float | None:
@@ -106,11 +123,48 @@ def number(text: str, decimal: str = ".") -> float | None:
         return None
 
 
-def recorded_number(text: str, decimal: str) -> float | None:
-    """The same in a column that is known to hold numbers: NaN for a gap, 0 and 1 for truth."""
+def unit_of(text: str) -> str:
+    """Return the unit of a number: a currency, %, or nothing.
+
+    >>> unit_of("$5"), unit_of("5 USD"), unit_of("5 €"), unit_of("15.3%"), unit_of("5")
+    ('USD', 'USD', 'EUR', '%', '')
+    """
+    currencies = {SIGNS.get(found, found.upper()) for found in MONEY.findall(text)}
+    return "".join(sorted(currencies)) + "%" * text.rstrip().endswith("%")
+
+
+def loses_digits(text: str, decimal: str = ".") -> bool:
+    """Return whether a text is a whole number that float64 cannot hold.
+
+    >>> loses_digits("9007199254740993"), loses_digits("9007199254740992"), loses_digits("1e300")
+    (True, False, False)
+    """
+    if len(text) < len(str(EXACT)) or decimal in text or "e" in text.lower():
+        return False
+    value = number(text, decimal)
+    if value is None or abs(value) < EXACT or value in (float("inf"), float("-inf")):
+        return False
+    return abs(int(value)) != int("".join(letter for letter in text if letter in DIGITS))
+
+
+def any_loses_digits(texts: Any, decimal: str = ".") -> bool:
+    """Return whether any text of a pyarrow column is such a number."""
+    from pyarrow import compute
+
+    long = texts.filter(compute.greater_equal(compute.utf8_length(texts), len(str(EXACT))))
+    return any(loses_digits(text.strip(), decimal) for text in long.unique().drop_null().to_pylist())
+
+
+def recorded_number(text: str, decimal: str, unit: str | None = None) -> float | None:
+    """Read a text of a column that is known to hold numbers in a unit, or with None in any.
+
+    A gap is NaN, truth 0 and 1. None where the text is no number, or one in another unit.
+    """
     if text.lower() in NO_NUMBER:
         return float("nan")
-    return TRUTH.get(text.lower(), number(text, decimal))
+    value = TRUTH.get(text.lower(), number(text, decimal))
+    fits = unit is None or value == 0 or unit_of(text) in ((unit,) if unit == "%" else (unit, ""))
+    return value if fits else None
 
 
 def plain_texts(column: Any, missing: Collection[str] = ()) -> Any:
@@ -145,14 +199,20 @@ def numbers_in(column: Any, decimal: str = ".") -> Written:
     total = int(times[~np.array(gaps, dtype=bool)].sum()) if texts else 0
     distinct = len({v for v in found[sign] if v is not None})
     codes_not_numbers = any(LEADING_ZERO.fullmatch(text) for text in texts)
+    present = [(text, v) for text, v in zip(texts, found[sign], strict=True) if v is not None]
+    units = {unit_of(text): text for text, v in reversed(present) if v != 0 or unit_of(text)}
+    several = len(units) > 1 and ("%" in units or len(units.keys() - {""}) > 1)
     likely = total > 0 and cells[sign] >= MOSTLY * total and (distinct > FEW_LEVELS or not odd)
     return Written(
         values=values[codes],
         decimal=sign,
-        plainly=all(_plain(text) for text, v in zip(texts, found[sign], strict=True) if v is not None),
+        plainly=all(_plain(text) for text, _ in present),
         gaps=tuple(text for text, gap in zip(texts, gaps, strict=True) if gap),
         odd=tuple(odd),
         meant=likely and not codes_not_numbers,
+        unit="" if several else max(units, default=""),
+        units=tuple(units.values()) if several else (),
+        lossy=any(loses_digits(text, sign) for text, _ in present),
     )
 
 
@@ -162,26 +222,36 @@ def as_gaps(values: Array, missing: Collection[str]) -> Array:
     return np.where(np.isin(values, gaps), np.nan, values) if np.isin(values, gaps).any() else values
 
 
-def date_format(column: Any) -> str | None:
-    """The format in which every text of a column is a date; None where there is none."""
+def date_formats(column: Any) -> list[str]:
+    """Return the formats in which every text of a column is a date: none, one, or two that fit as well."""
     from pyarrow import compute
 
     present = compute.drop_null(column)
     if not len(present) or not any(letter.isdigit() for letter in present[0].as_py()):
-        return None
-    for shape in DATES:
-        if read_dates(present, shape).null_count == 0:
-            return shape
-    return None
+        return []
+    return [
+        shape
+        for shape in DATES
+        if read_dates(present[:1], shape).null_count == 0 and read_dates(present, shape).null_count == 0
+    ]
 
 
 def read_dates(texts: Any, shape: str) -> Any:
-    """A pyarrow column of timestamps, without the time of day; null where a text is no such date."""
+    """A pyarrow column of timestamps, without the time of day; null where a text is no such date.
+
+    What pyarrow reads is held to the text: it takes 30 February for a day in March, and 24 for the year 24.
+    """
+    import pyarrow as pa
     from pyarrow import compute
 
-    if shape == DATES[0]:
+    if shape == ISO:
         texts = compute.replace_substring_regex(texts, r"[T ]\d.*$", "")
-    return compute.strptime(texts, format=shape, unit="s", error_is_null=True)
+    pattern = shape
+    for sign, written in WRITTEN.items():
+        pattern = pattern.replace(sign, written)
+    day = compute.cast(compute.struct_field(compute.extract_regex(texts, f"^{pattern}$"), "day"), pa.int64())
+    dates = compute.strptime(texts, format=shape, unit="s", error_is_null=True)
+    return compute.if_else(compute.equal(compute.day(dates), day), dates, None)
 
 
 def date_part(dates: Any, part: str) -> Floats:

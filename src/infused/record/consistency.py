@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from infused.coding import DECIMALS, HOWS
+from infused.data.written import DATES
 
 if TYPE_CHECKING:
     from infused.record.schema import SelectionRecord
@@ -35,7 +36,8 @@ def _features(record: SelectionRecord) -> Iterator[str]:
     if record.coding is not None and len(record.coding) != len(record.selected):
         yield f"coding has {len(record.coding)} entries for {len(record.selected)} selected features"
     for n, variable in enumerate(record.coding or ()):
-        if variable.origin.how not in HOWS or variable.origin.decimal not in DECIMALS:
+        origin = variable.origin
+        if origin.how not in HOWS or origin.decimal not in DECIMALS or origin.format not in (None, *DATES):
             yield f"coding[{n}].origin has a way to read a column that does not exist"
     if record.redundancy is not None:
         sizes = {len(row) for row in record.redundancy.matrix} | {len(record.redundancy.matrix)}

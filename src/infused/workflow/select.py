@@ -59,6 +59,7 @@ def select(
     categories: str = "whole",
     as_category: Any = (),
     missing: Any = (),
+    dates: str | None = None,
     keep_duplicates: bool = False,
     separator: str | None = None,
     encoding: str | None = None,
@@ -111,7 +112,7 @@ def select(
     drop : column or list of columns, default=()
         What to leave out.
     use : column or list of columns, default=()
-        What to use although it looks like an identifier.
+        What to use although it looks like an identifier, will be rounded, or has numbers in several units.
     impute : {"median", "mean", "most-frequent", "zero", "error"}, default=None
         How to fill the gaps of numbers: by the median, unless told otherwise; "error" refuses gaps.
     one_hot : bool, default=False
@@ -122,6 +123,8 @@ def select(
         Numbers that are codes of categories.
     missing : str or list of str, default=()
         What stands for a missing value, beside the usual spellings.
+    dates : {"day-first", "month-first"}, default=None
+        What comes first in dates such as 01/02/2020, where a column leaves it open.
     keep_duplicates : bool, default=False
         Whether a column that repeats another one exactly may be selected beside it.
     separator : str, default=None
@@ -172,6 +175,7 @@ def select(
             categories=categories,
             as_category=as_category,
             missing=missing,
+            dates=dates,
             keep_duplicates=keep_duplicates,
             separator=separator,
             encoding=encoding,

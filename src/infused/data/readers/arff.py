@@ -18,10 +18,11 @@ from infused._runtime.numbers import is_number
 from infused._runtime.sizes import check_table
 from infused.data.dialect import codec, not_decodable
 from infused.data.errors import DataError
-from infused.data.raw import Part, RawTable
+from infused.data.raw import Part, RawTable, large_floats
 from infused.data.readers import reader
 from infused.data.readers.delimited import block_size
 from infused.data.treatment import Treatment
+from infused.data.written import any_loses_digits, loses_digits
 
 __all__ = ["read_arff"]
 
@@ -57,10 +58,9 @@ def read_arff(path: Path, treatment: Treatment, part: Part) -> RawTable:
     try:
         header = content[: start.start()].decode(codec(treatment.encoding))
         body = content[start.end() :].lstrip(b"\r\n")
-        columns = _parse(path, _attributes(path, header), COMMENT.sub(b"", body), treatment.encoding)
+        return _parse(path, _attributes(path, header), COMMENT.sub(b"", body), treatment.encoding)
     except UnicodeError as error:
         raise not_decodable(path, treatment.encoding, error) from error
-    return RawTable(columns)
 
 
 def _attributes(path: Path, header: str) -> list[Attribute]:
@@ -97,10 +97,9 @@ def _unquoted(name: str) -> str:
     return name
 
 
-def _parse(path: Path, attributes: list[Attribute], body: bytes, encoding: str | None) -> Any:
-    """The rows as a pyarrow table; columns go by number, as names may repeat."""
+def _parse(path: Path, attributes: list[Attribute], body: bytes, encoding: str | None) -> RawTable:
+    """The rows; columns go by number, as names may repeat."""
     import pyarrow as pa
-    from pyarrow import csv as arrow_csv
 
     if body.lstrip().startswith(b"{"):
         raise DataError(
@@ -109,24 +108,36 @@ def _parse(path: Path, attributes: list[Attribute], body: bytes, encoding: str |
     if not body.strip():
         raise DataError(f"{quoted(path)} has a header and no rows")
     check_table(body.count(b"\n") + 1, len(attributes), quoted(path))
-    numbers = [str(j) for j in range(len(attributes))]
-    types = {j: pa.float64() if a.numeric else pa.string() for j, a in zip(numbers, attributes, strict=True)}
-    size = block_size(max(len(line) for line in body[: 1 << 22].splitlines()))
     try:
-        table = arrow_csv.read_csv(
-            pa.BufferReader(body),
-            read_options=arrow_csv.ReadOptions(
-                column_names=numbers, block_size=size, encoding=encoding or "utf8"
-            ),
-            parse_options=arrow_csv.ParseOptions(quote_char=_quote(body), escape_char="\\"),
-            convert_options=arrow_csv.ConvertOptions(
-                column_types=types, null_values=["?", " ?", "? "], strings_can_be_null=True
-            ),
-        )
+        table = _rows(body, [pa.float64() if a.numeric else pa.string() for a in attributes], encoding)
     except pa.ArrowInvalid as error:
         raise DataError(_explained(path, attributes, error)) from error
+    names = [attribute.name for attribute in attributes]
     columns = [_typed(table.column(j), attribute) for j, attribute in enumerate(attributes)]
-    return pa.table(columns, names=[attribute.name for attribute in attributes])
+    large = large_floats(table)
+    texts = _rows(body, [pa.string()] * len(attributes), encoding).columns if large else []
+    lossy = frozenset(names[j] for j in large if any_loses_digits(texts[j]))
+    return RawTable(pa.table(columns, names=names), lossy=lossy)
+
+
+def _rows(body: bytes, types: list[Any], encoding: str | None) -> Any:
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    numbers = [str(j) for j in range(len(types))]
+    size = block_size(max(len(line) for line in body[: 1 << 22].splitlines()))
+    return arrow_csv.read_csv(
+        pa.BufferReader(body),
+        read_options=arrow_csv.ReadOptions(
+            column_names=numbers, block_size=size, encoding=encoding or "utf8"
+        ),
+        parse_options=arrow_csv.ParseOptions(quote_char=_quote(body), escape_char="\\"),
+        convert_options=arrow_csv.ConvertOptions(
+            column_types=dict(zip(numbers, types, strict=True)),
+            null_values=["?", " ?", "? "],
+            strings_can_be_null=True,
+        ),
+    )
 
 
 def _quote(body: bytes) -> str:
@@ -160,4 +171,5 @@ def _typed(column: Any, attribute: Attribute) -> Any:
         raise DataError(
             f"the attribute {quoted(attribute.name)} holds {listed(unknown)}, which it does not declare"
         )
-    return compute.cast(column, pa.float64()) if all(map(is_number, attribute.levels)) else column
+    numbers = all(map(is_number, attribute.levels)) and not any(map(loses_digits, attribute.levels))
+    return compute.cast(column, pa.float64()) if numbers else column

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import re
 from collections.abc import Mapping
 from functools import partial
 from math import prod
@@ -15,11 +17,13 @@ from infused._runtime.messages import quoted, suggestion
 from infused._runtime.probe import read_tried
 from infused._runtime.sizes import FEATURE_BYTES, check_archive, check_table
 from infused._runtime.sparse import sound
+from infused._runtime.targets import EXACT
 from infused.data.columns import numbered
 from infused.data.errors import DataError, parsing
-from infused.data.raw import Part, RawMatrix, as_array
+from infused.data.raw import LARGE, Part, RawMatrix, as_array
 from infused.data.readers import reader
 from infused.data.treatment import Treatment
+from infused.data.written import loses_digits
 from infused.exceptions import Setting
 
 __all__ = ["read_mat", "read_npz", "read_svmlight"]
@@ -28,6 +32,7 @@ X_KEYS = ("X", "fea", "data", "features", "feature", "inputs")
 Y_KEYS = ("Y", "gnd", "target", "targets", "labels", "label", "class", "classes")
 NAME_KEYS = ("feature_names", "featurenames", "var_names")
 
+WHOLE = re.compile(rb"(?:^|[\s:,])([+-]?[0-9]{16,})(?=[\s,#]|$)")
 SCIPY_SPARSE = {"data", "shape", "format"}
 
 
@@ -82,9 +87,19 @@ def read_svmlight(path: Path, treatment: Treatment, part: Part) -> RawMatrix:
 
     with parsing(path, "svmlight"):
         X, y = load_svmlight_file(str(path), zero_based=True)
+    if any(len(found) and np.abs(found).max() >= EXACT for found in (X.data, y)):
+        _refuse_lossy(path)
     check_table(0, X.shape[1], quoted(path), FEATURE_BYTES)
     first = 1 if X.shape[1] > 1 and X[:, [0]].nnz == 0 else 0
     return RawMatrix(X[:, first:], y, names=numbered(X.shape[1] - first, first))
+
+
+def _refuse_lossy(path: Path) -> None:
+    """Refuse whole numbers that lost digits, in the features or in the target."""
+    with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rb") as file:
+        for line in file:
+            if any(loses_digits(found[1].decode()) for found in WHOLE.finditer(line)):
+                raise DataError(f"{quoted(path)} has {LARGE}, which would be rounded: store other numbers")
 
 
 def _member(archive: Any, key: str, path: Path) -> Any:

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from infused._runtime.extras import extra
 from infused._runtime.messages import quoted, reason
 from infused._runtime.sizes import check_stream, check_table
-from infused._runtime.targets import EXACT
 from infused.data.columns import find_column
 from infused.data.dialect import Dialect, find_dialect, not_decodable, ragged_line
 from infused.data.errors import DataError
-from infused.data.raw import Part, RawTable
+from infused.data.raw import Part, RawTable, large_floats
 from infused.data.readers import reader
 from infused.data.treatment import Treatment
-from infused.data.written import MISSING
+from infused.data.written import MISSING, any_loses_digits
 from infused.exceptions import Setting
 
 __all__ = ["block_size", "read_comma", "read_tab"]
 
+WHOLE = r"^\s*[+-]?[0-9]+\s*$"
 OPTIONS = ("target", "separator", "encoding", "header")
 
 # pyarrow pays for every column of every block, so a block of wide rows has to be large.
@@ -52,8 +53,9 @@ def _read(path: Path, treatment: Treatment, part: Part, separator: str | None) -
     try:
         dialect = find_dialect(path, treatment, separator)
         _check_size(path, dialect)
-        table = _parse(path, treatment, dialect, part == "texts")
-        return _tidied(_exact_target(path, treatment, dialect, table), dialect)
+        every = range(len(dialect.names))
+        table = _parse(path, treatment, dialect, every if part == "texts" else None)
+        return _tidied(*_exact(path, treatment, dialect, table), dialect)
     except UnicodeError as error:
         raise not_decodable(path, treatment.encoding, error) from error
     except (EOFError, OSError, zlib.error) as error:
@@ -67,31 +69,32 @@ def _check_size(path: Path, dialect: Dialect) -> None:
         check_table(size / max(dialect.longest_row, 1), len(dialect.names), quoted(path))
 
 
-def _exact_target(path: Path, treatment: Treatment, dialect: Dialect, table: Any) -> Any:
-    """The table, with the target as text where it holds whole numbers that float64 cannot tell apart."""
-    import pyarrow as pa
+def _exact(path: Path, treatment: Treatment, dialect: Dialect, table: Any) -> tuple[Any, frozenset[str]]:
+    """The table, and its columns of whole numbers that lost digits; a target of large ones becomes text."""
     from pyarrow import compute
 
-    names = list(dialect.names)
-    if treatment.target is None or len(set(names)) < len(names):
-        return table
+    large = large_floats(table)
+    if not large:
+        return table, frozenset()
+    texts = dict(zip(large, _parse(path, treatment, dialect, large).columns, strict=True))
+    lossy = {j for j in large if any_loses_digits(texts[j], dialect.decimal)}
+    target = _target_place(list(dialect.names), treatment.target)
+    if target in large and compute.all(compute.match_substring_regex(texts[target], WHOLE)).as_py():
+        table = table.set_column(target, dialect.names[target], texts[target])
+        lossy -= {target}
+    return table, frozenset(dialect.names[j] for j in lossy)
+
+
+def _target_place(names: list[str], target: str | int | None) -> int:
+    """The column of the target, -1 where there is none; what is wrong with it is told by whoever needs it."""
     try:
-        place = find_column(names, treatment.target, "target")
-    except DataError:  # told by whoever looks for it
-        return table
-    column = table.column(place)
-    if not pa.types.is_floating(column.type) or not len(column):
-        return table
-    largest, whole = compute.max(compute.abs(column)).as_py(), compute.equal(column, compute.floor(column))
-    if largest is None or not EXACT <= largest < float("inf") or not compute.all(whole).as_py():
-        return table
-    texts = _parse(path, treatment, dialect, True).column(place)
-    digits = compute.match_substring_regex(texts, r"^\s*[+-]?[0-9]+\s*$")
-    return table.set_column(place, names[place], texts) if compute.all(digits).as_py() else table
+        return -1 if target is None or len(set(names)) < len(names) else find_column(names, target, "target")
+    except DataError:
+        return -1
 
 
-def _parse(path: Path, treatment: Treatment, dialect: Dialect, texts: bool) -> Any:
-    """A pyarrow table with the dialect's names; ``texts`` leaves the values as they are written.
+def _parse(path: Path, treatment: Treatment, dialect: Dialect, texts: Sequence[int] | None) -> Any:
+    """A pyarrow table with the dialect's names, or some columns of it with the values as they are written.
 
     A quoted value may hold a line break. To allow for it costs time on every file, so that is done only when
     the parser fails on a file whose rows all have the same length.
@@ -108,13 +111,19 @@ def _parse(path: Path, treatment: Treatment, dialect: Dialect, texts: bool) -> A
         except pa.ArrowInvalid as error:
             raise DataError(f"{quoted(path)} could not be parsed as a table: {reason(error)}") from error
     pa.default_memory_pool().release_unused()  # what parsing took, before the matrix is made
-    if table.num_columns != len(dialect.names):
+    names = [dialect.names[j] for j in (range(len(dialect.names)) if texts is None else texts)]
+    if table.num_columns != len(names):
         raise DataError(f"the first line of {quoted(path)} has a quote in a wrong place")
-    return table.rename_columns(list(dialect.names))
+    return table.rename_columns(names)
 
 
 def _parse_blocks(
-    path: Path, treatment: Treatment, dialect: Dialect, size: int, texts: bool, line_breaks: bool = False
+    path: Path,
+    treatment: Treatment,
+    dialect: Dialect,
+    size: int,
+    texts: Sequence[int] | None,
+    line_breaks: bool = False,
 ) -> Any:
     import pyarrow as pa
     from pyarrow import csv
@@ -122,10 +131,13 @@ def _parse_blocks(
     compression = "gzip" if path.suffix.lower() == ".gz" else None
     names: dict[str, Any] = {"autogenerate_column_names": not treatment.header}
     types: dict[str, Any] = {}
-    if texts:
+    if texts is not None:
         numbered = [str(j) for j in range(len(dialect.names))]  # names may repeat
         names = {"column_names": numbered, "skip_rows_after_names": int(treatment.header)}
-        types = {"column_types": dict.fromkeys(numbered, pa.string())}
+        types = {
+            "column_types": dict.fromkeys(numbered, pa.string()),
+            "include_columns": [numbered[j] for j in texts],
+        }
     with pa.input_stream(str(path), compression=compression) as stream:
         return csv.read_csv(
             stream,
@@ -149,7 +161,7 @@ def _refuse_ragged(path: Path, treatment: Treatment, dialect: Dialect) -> None:
         )
 
 
-def _tidied(table: Any, dialect: Dialect) -> RawTable:
+def _tidied(table: Any, lossy: frozenset[str], dialect: Dialect) -> RawTable:
     """Without the empty column that a separator at the end of every line makes."""
     import pyarrow as pa
 
@@ -162,4 +174,4 @@ def _tidied(table: Any, dialect: Dialect) -> RawTable:
     ):
         table = table.remove_column(last)
         notes.append("an empty column without a name was left out at the end")
-    return RawTable(table, notes=tuple(notes), decimal=dialect.decimal)
+    return RawTable(table, notes=tuple(notes), decimal=dialect.decimal, lossy=lossy)

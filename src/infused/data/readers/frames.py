@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 SMALL_FOOTER = 2**15  # bytes, which hold a few thousand columns inside each other; pyarrow survives that
+LONG_INTEGERS = ("Int128", "UInt128")
 NAMELESS = re.compile(r"__index_level_\d+__")  # what pyarrow calls row labels that have no name
 
 
@@ -90,12 +91,24 @@ def frame_table(frame: Any) -> RawTable:
     """
     pa = extra("pyarrow")
     try:
-        return _labelled(_from_pandas(frame) if is_pandas(frame) else pa.table(frame))
+        return _labelled(_from_pandas(frame) if is_pandas(frame) else pa.table(known_integers(frame)))
     except (InputError, MemoryError):
         raise
     except Exception as error:  # of many types: pyarrow's own, and those of the library that made the frame
         said = reason(ValueError("; ".join(map(str, error.args))))
         raise DataError(f"the data frame cannot be read as a table: {said}") from error
+
+
+def known_integers(source: Any) -> Any:
+    """A frame or series of polars with its integers of 128 bits, which Arrow has not, as decimals."""
+    if not type(source).__module__.startswith("polars."):
+        return source
+    import polars
+
+    if hasattr(source, "dtype"):
+        return source.cast(polars.Decimal(38, 0)) if str(source.dtype) in LONG_INTEGERS else source
+    long = [name for name, kind in source.schema.items() if str(kind) in LONG_INTEGERS]
+    return source.with_columns(polars.col(long).cast(polars.Decimal(38, 0))) if long else source
 
 
 def annotated_matrix(data: Any, treatment: Treatment, part: Part, where: str) -> RawMatrix:

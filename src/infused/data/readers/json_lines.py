@@ -9,13 +9,15 @@ from infused._runtime.extras import extra
 from infused._runtime.messages import quoted
 from infused._runtime.sizes import check_table
 from infused.data.errors import DataError, parsing
-from infused.data.raw import Part, RawTable, validated
+from infused.data.raw import Part, RawTable, large_floats, validated
 from infused.data.readers import reader
 from infused.data.treatment import Treatment
+from infused.data.written import loses_digits
 
 __all__ = ["read_json_lines"]
 
 KEY = re.compile(rb'"((?:[^"\\]|\\.)*+)"\s*+:')
+WHOLE = re.compile(rb"[:,\[]\s*+(-?[0-9]{16,})\s*+[],}]")
 ESCAPED = re.compile(rb"\\.")
 MARKS = bytes.maketrans(b"{}", b"[]")
 NO_MARKS = bytes(set(range(256)) - set(b'[]{}"\n'))
@@ -34,7 +36,10 @@ def read_json_lines(path: Path, treatment: Treatment, part: Part) -> RawTable:
     _check_size(content, path)
     size = min(max(SMALLEST_BLOCK, path.stat().st_size), LARGEST_BLOCK)
     with parsing(path, "JSON lines"):
-        return RawTable(validated(json.read_json(path, read_options=json.ReadOptions(block_size=size))))
+        table = validated(json.read_json(path, read_options=json.ReadOptions(block_size=size)))
+    large = [table.column_names[j] for j in large_floats(table)]
+    lossy = large and any(loses_digits(found[1].decode()) for found in WHOLE.finditer(content))
+    return RawTable(table, lossy=frozenset(large if lossy else ()))  # whose numbers they are cannot be told
 
 
 def _check_depth(content: bytes, path: Path) -> None:
