@@ -146,7 +146,7 @@ def _shared_by(
             share = len(features & first[name, fold, other]) / len(features)
             shares.setdefault(name, []).append(share)
     means = [sum(found) / len(found) for found in shares.values()]
-    return f"{100 * sum(means) / len(means):.0f}" if means else "–"
+    return f"{100 * sum(means) / len(means):.0f}" if means else "-"
 
 
 @cache
