@@ -284,9 +284,10 @@ TABLES: dict[str, Callable[..., str]] = {
     "orders": store_tables.orders,
     "paper": store_tables.paper,
     "protocols": store_tables.protocols,
-    "shared": store_tables.shared,
+
     "ranks": store_tables.ranks,
     "selectors": selectors,
+    "shared": store_tables.shared,
     "sparse": sparse,
     "speed": speed,
     "wide": wide,

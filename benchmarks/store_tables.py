@@ -119,7 +119,7 @@ def _score_at(found: DataFrame, name: str, label: str, k: int) -> str:
 
 def shared(k: str) -> str:
     """How many of the first k features two methods share, in percent: the mean over folds and data sets."""
-    rows = plain_methods(of_protocol(stored()))
+    rows = plain_methods(of_protocol(stored("remeasured")))
     rows = rows[(rows["repeat"] == 0) & rows["selected"].notna()]
     first = {
         (one.dataset, one.fold, one.label): frozenset(one.selected[: int(k)])

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import pytest
 
+from benchmarks.tables import earlier_versions
 from infused import available_selectors
 from infused.bench import Store, paper
 from infused.bench.ablation import ablation_table
 from infused.bench.frames import of_protocol, plain_methods
 from infused.bench.statistics import best_scores, score_summary
 from infused.bench.tables import accuracy_table
+from infused.bench.versions import older
 from infused.cli import main
 from infused.selectors.versions import selector_version
 
-STORE = Path(__file__).parents[2] / "results"
+ROOT = Path(__file__).parents[2]
+STORE, FIGURES = ROOT / "results", ROOT / "benchmarks" / "results"
 USUAL = {*paper.METHODS, "greedy-forward", "anova", "random"}
 LATER = {"jmi", "cmim", "disr", "knockoffs", "auto", "stability"}  # not measured yet
 REPEATS = {"Lymphoma": 10, "Leukemia": 10, "Isolet1": 10, "RELATHE": 3, "BASEHOCK": 3}
@@ -113,3 +117,24 @@ def test_tables_say_which_methods_were_measured_in_an_earlier_version(rows):
     (note,) = [note for note in accuracy_table(rows).notes if "earlier version" in note]
     named = set(note.partition(": ")[2].rstrip(".").split(", "))
     assert named & set(available_selectors()) == changed & set(rows["method"])
+
+
+@pytest.mark.parametrize("part", ["orders", "remeasured"])
+def test_no_result_of_the_new_stores_is_of_an_earlier_version(part):
+    """Whoever changes what a selector answers measures its rows again."""
+    rows = Store(STORE / part).frame()
+    behind = rows[older(rows)]
+    assert len(rows) and behind.empty, f"measured with an earlier version: {sorted(set(behind['method']))}"
+
+
+@pytest.mark.parametrize("path", sorted(FIGURES.glob("*.csv")), ids=lambda path: path.stem)
+def test_figures_that_name_their_versions_are_of_todays(path):
+    """Tables from before versions were kept have no such column; they get one when they are measured again."""
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if "selectors" in row]
+    assert not earlier_versions(rows), f"run python -m benchmarks.{path.stem} again"
+
+
+def test_todays_answers_name_their_versions():
+    with (FIGURES / "answers.csv").open(newline="", encoding="utf-8") as file:
+        assert all(row["selectors"].startswith("infused-lasso:") for row in csv.DictReader(file))
