@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import infused
 from infused.data.treatment import Treatment
 from infused.exceptions import InfusedError
 from infused.record.schema import SCHEMA, RecordError, Request, SelectionRecord
@@ -152,3 +154,83 @@ def test_fields_that_contradict_each_other_are_named(place, value):
 def test_brackets_and_digits_without_end_are_no_record(text):
     with pytest.raises(RecordError):
         SelectionRecord.from_json(text)
+
+
+@cache
+def chosen_record():
+    """One whose method and number were chosen, and that was looked at again."""
+    return infused.select("wine", method="auto", methods=["anova", "random"], k="auto", stability=2).record
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan"), 1e308, -1e308, "\udc80"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        ("selected", 0, "alone"),
+        ("selected", 0, "unique"),
+        ("selected", 0, "wins"),
+        ("selected", 0, "name"),
+        ("features", "names", 0),
+        ("data", "name"),
+        ("redundancy", "threshold"),
+        ("stability", "threshold"),
+        ("stability", "frequencies", 0),
+        ("shadows", "by_chance"),
+        ("number", "means", 0),
+        ("number", "errors", 0),
+        ("number", "chance"),
+        ("number", "all_features"),
+        ("tried", 0, "score"),
+        ("tried", 0, "error"),
+        ("coding", 0, "origin", "decimal"),
+        ("coding", 0, "origin", "how"),
+    ],
+    ids=str,
+)
+def test_figures_and_texts_that_nothing_can_show_are_refused(place, value):
+    refused(chosen_record(), place, value)
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("number", "chosen"), -1),
+        (("number", "best"), 10**6),
+        (("number", "scoring"), ""),
+        (("stability", "frequencies"), []),
+        (("redundancy", "matrix"), []),
+        (("tried", 0, "n_features"), None),
+        (("request", "method", "parameters", "cv"), float("inf")),
+        (("request", "method", "parameters", "\udc80"), 1),
+    ],
+    ids=str,
+)
+def test_fields_of_a_choice_that_do_not_fit_are_refused(place, value):
+    refused(chosen_record(), place, value)
+
+
+def refused(record, place, value):
+    tree = json.loads(record.to_json())
+    inner = tree
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    with pytest.raises(RecordError, match="damaged") as caught:
+        SelectionRecord.from_json(json.dumps(tree))
+    assert len(str(caught.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("keep", [True, 3, 1.5, "proline", ["proline"], None])
+def test_what_a_method_keeps_may_be_of_any_type(keep):
+    """A selector of another package may mean something else by it."""
+    record = chosen_record()
+    method = replace(record.request.method, parameters={"keep": keep})
+    assert infused.Selection(replace(record, request=replace(record.request, method=method))).report()
+
+
+def test_objectives_at_the_end_of_the_range_are_drawn():
+    record = cells_record()
+    assert record.convergence is not None
+    path = {"path_iterations": (1, 2, 3, 4), "path_objective": (1e308, -1e308, 5e-324, 0.0)}
+    page = infused.Selection(replace(record, convergence=replace(record.convergence, **path))).report()
+    assert "Distance to the final objective" in page

@@ -256,7 +256,18 @@ class SelectionRecord:
                 raise ValueError(wrong)
         except (KeyError, TypeError, AttributeError, ValueError, OverflowError, RecursionError) as error:
             raise RecordError(f"This selection.json is damaged: {error}.") from None
+        _check_writable(content)
         return record
+
+
+def _check_writable(content: Any) -> None:
+    """Refuse what JSON can spell but no file of ours holds: infinite numbers, halves of characters."""
+    try:
+        json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
+    except UnicodeEncodeError:
+        raise RecordError("This selection.json is damaged: it holds text beyond Unicode.") from None
+    except (ValueError, RecursionError):
+        raise RecordError("This selection.json is damaged: it holds a number that is not finite.") from None
 
 
 def _version(schema: Any) -> int:

@@ -28,8 +28,8 @@ def how_sure(record: SelectionRecord) -> str:
 
 def _chosen(record: SelectionRecord) -> tuple[SelectedFeature, ...]:
     """What was selected, less what was asked for: that comes again in any case."""
-    kept = record.request.method.parameters.get("keep") or ()
-    return tuple(one for one in record.selected if one.name not in kept)
+    kept = record.request.method.parameters.get("keep")
+    return tuple(one for one in record.selected if not (isinstance(kept, list) and one.name in kept))
 
 
 def _stable(found: Stability, selected: tuple[SelectedFeature, ...]) -> str:

@@ -7,7 +7,7 @@ and classes are data: plotly would read ``<b>`` or ``<a>`` in them as markup, so
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import ceil, isfinite, log10
+from math import ceil, inf, isfinite, log10
 from typing import Any
 
 import numpy as np
@@ -262,10 +262,10 @@ def convergence_chart(record: SelectionRecord) -> Chart | None:
     last = found.path_objective[-1]
     gaps = [abs(value - last) for value in found.path_objective]
     points = zip(found.path_iterations, gaps, found.path_objective, strict=True)
-    shown = [point for point in points if point[1] > 0]
+    shown = [point for point in points if 0 < point[1] < inf]
     if len(shown) < 2:
         return None
-    decades = log10(max(gap for _, gap, _ in shown) / min(gap for _, gap, _ in shown))
+    decades = log10(max(gap for _, gap, _ in shown)) - log10(min(gap for _, gap, _ in shown))
     trace = {
         "type": "scatter",
         "mode": "lines+markers",
