@@ -20,12 +20,13 @@ from infused.bench import Experiment, Problem, default_ks, evaluate
 from infused.bench.protocol import split_of
 from infused.bench.store import COLUMNS
 from infused.bench.tuning import seed_for
+from infused.cli import main
 from infused.data import Dataset, load_data
 from infused.exceptions import InputError
 from infused.information.sharing import sharing
 from infused.penalties.quadratic import Ridge
 from infused.selectors.judges import LinearSVM, judge_named
-from infused.selectors.method import Method, canonical_json, prepared
+from infused.selectors.method import Method, canonical_json, prepared, typed_value
 from infused.selectors.model import SparseModel
 from infused.selectors.registry import ABLATIONS
 from infused.selectors.tuning import folds_of
@@ -455,3 +456,27 @@ def test_methods_that_share_their_information_score_as_they_do_alone():
 def test_a_dotted_path_finds_a_model_and_tunes_its_c():
     assert judge_named("sklearn.svm.LinearSVC", "classes", allow_imports=True).tuned == "C"
     assert judge_named("sklearn.tree:DecisionTreeRegressor", "real", allow_imports=True).tuned is None
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["-" * 100_000 + "1", "(" * 100_000, "[" * 300 + "]" * 300, "1-" * 50_000 + "1", "(1)" + "[0]" * 50_000,
+     "()" * 50_000, "not " * 50_000 + "1", "1**" * 50_000 + "1", "9" * 100_000, "'a'" * 50_000],
+    ids=lambda value: value[:8],
+)  # fmt: skip
+def test_a_value_without_end_is_a_word(value, capfd):
+    """No parser of Python's looks at it, which would end with an error of recursion, or the process."""
+    assert Method.parse(f"lasso:lambda1={value}").parameters == {"lambda1": value}
+    assert main(["select", "wine", "-m", f"lasso:lambda1={value}", "--json"]) == 2
+    assert "'lambda1' parameter" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("0.1", 0.1), ("-1", -1), ("1e-3", 1e-3), (".5", 0.5), ("1_000", 1000), ("None", None), ("True", True),
+     ("(8, 8)", (8, 8)), ("[1, [2, 'a']]", [1, [2, "a"]]), ("()", ()), ("word", "word"), ("1 2", "1 2"),
+     ("1+2j", "1+2j"), ("{1: 2}", "{1: 2}"), ("b'a'", "b'a'"), ("f()", "f()"), ("", "")],
+)  # fmt: skip
+def test_values_are_numbers_texts_and_lists_of_them(text, value):
+    found = typed_value(text)
+    assert found == value and type(found) is type(value)

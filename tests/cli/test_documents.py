@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -147,3 +148,19 @@ def test_nothing_that_computes_is_loaded(command):
     loaded = {name.split(".")[0] for name in done.stdout.rpartition("loaded")[2].split()}
     assert "typer" in loaded
     assert not set(HEAVY) & loaded
+
+
+@pytest.mark.parametrize("command", [(), ("rerun",), ("benchmark", "table"), ("datasets", "fetch")])
+def test_help_does_not_depend_on_docstrings(command):
+    """``python -OO`` drops them."""
+    plain, without = (
+        subprocess.run(
+            [sys.executable, *flags, "-m", "infused", *command, "--help"],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "COLUMNS": "100", "TERM": "dumb"},
+        ).stdout
+        for flags in ((), ("-OO",))
+    )
+    assert plain == without

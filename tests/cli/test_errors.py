@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from infused import InFusedLasso
-from infused.cli.errors import BAD_INPUT, OUR_FAULT, bug_report, tell
+from infused.cli.errors import BAD_INPUT, COMMANDS, OUR_FAULT, bug_report, tell
 from infused.exceptions import InputError, Setting
 
 SECRET = (
@@ -53,7 +53,7 @@ def test_a_mistake_of_ours(folder, infused, monkeypatch):
         "infused 0.",
         "Python 3.",
         "command: infused select ... --target ... -k 3",
-        "ZeroDivisionError: division by zero",
+        "  ZeroDivisionError\n",
         "at infused/workflow/select.py:",
     ):
         assert words in done.err, done.err
@@ -66,6 +66,63 @@ def test_the_report_hides_what_comes_from_the_data():
     assert "command: infused select ... --target ... -k 3 --drop... --lambda1=0.1 -q -t... -m lasso" in text
     for word in ("ann", "secret", "hiv", "name"):
         assert word not in text
+
+
+class PrivateError(ValueError):
+    """One whose message is the content of an object."""
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        PrivateError({"patient": "Ann Smith"}),
+        KeyError("Ann Smith"),
+        ValueError("could not convert string to float: 'Ann Smith'"),
+        RuntimeError("/home/Ann Smith/secret.csv is gone"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_the_report_hides_what_an_error_says(folder, infused, monkeypatch, error):
+    monkeypatch.setattr(InFusedLasso, "fit", failing_fit(error))
+    done = infused("select", "patients.csv", "--target", "diagnosis", "-k", "3")
+    assert done.code == OUR_FAULT and type(error).__name__ in done.err
+    assert "Ann" not in done.err and "secret" not in done.err and "at infused/workflow" in done.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("/home/ann/secret.csv",),
+        ("select", "x.csv", "-m", "ann.secret.Selector"),
+        ("select", "x.csv", "--method=lasso:keep=secret"),
+        ("select", "x.csv", "--set", "keep=secret"),
+        ("select", "x.csv", "--set=keep=secret"),
+        ("select", "x.csv", "-msecret"),
+        ("select", "x.csv", "--scoring", "secret", "--grid", "secret"),
+        ("benchmark", "secret", "-k", "secret"),
+        ("methods", "ann.secret"),
+        ("--quiet", "secret.csv"),
+    ],
+    ids=" ".join,
+)
+def test_the_report_hides_every_text_that_was_typed(arguments):
+    text = bug_report(raised(int, "x"), arguments)
+    assert "secret" not in text and "ann" not in text
+
+
+def test_the_report_hides_where_the_code_of_others_is(tmp_path):
+    """Also below a folder that is called as one of ours."""
+    file = tmp_path / "src" / "secret" / "plan.py"
+    code = compile("def f(): raise ValueError\nf()", str(file), "exec")
+    assert "secret" not in bug_report(raised(exec, code), ["select"])
+
+
+def test_the_report_knows_every_command():
+    from infused.cli.app import app, benchmarks, named_data
+
+    groups = (app, benchmarks, named_data)
+    own = {one.name or one.callback.__name__ for group in groups for one in group.registered_commands}
+    assert own | {one.name for one in app.registered_groups} == COMMANDS
 
 
 def multiply(a, b):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
+import shutil
 import subprocess
 import sys
 import time
@@ -18,6 +20,7 @@ from infused.cli import terminal
 from infused.cli.select import show_files, show_selection
 from infused.cli.terminal import Watch
 from infused.workflow import Selection
+from tests.cli.conftest import patients
 
 
 def console(width=80, **options):
@@ -156,3 +159,78 @@ def test_ctrl_c_while_modules_are_loaded_is_no_traceback():
     done = subprocess.run([sys.executable, "-c", STOPPED_AT_IMPORT], capture_output=True, text=True)
     assert done.returncode == 130
     assert done.stderr.strip() == "Stopped; nothing was left half written."
+
+
+HOSTILE_NAME = "a\x9b31m\x85b\x7f\u202ec\u2028\U000e0001"
+
+
+def test_json_cannot_steer_the_terminal(folder, infused):
+    """Escapes of one byte in Latin-1 and marks that turn a line around are written as JSON escapes."""
+    data = patients().rename(columns={"glucose": HOSTILE_NAME})
+    data.to_csv("odd.csv", index=False)
+    for command in (
+        ("select", "odd.csv", "-t", "diagnosis", "-k", "2", "-m", "anova", "--stability", "0"),
+        ("explain", "odd.csv", HOSTILE_NAME, "-t", "diagnosis"),
+    ):
+        done = infused(*command, "--json")
+        assert done.code == 0, done.err
+        assert all(line.isprintable() for line in done.out.split("\n"))
+        assert HOSTILE_NAME in str(list(json.loads(done.out).values())) or HOSTILE_NAME in texts(done.out)
+
+
+def texts(text):
+    found = []
+    json.loads(text, object_pairs_hook=lambda pairs: found.extend(value for _, value in pairs))
+    return found
+
+
+def in_a_shell(command, folder):
+    """Its exit code, and what it wrote to the streams that are left."""
+    done = subprocess.run(
+        ["bash", "-c", command.replace("infused", f"{sys.executable} -m infused", 1)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+QUICK = "infused select wine -k 2 -m anova --stability 0"
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs a shell")
+@pytest.mark.parametrize(
+    "command", ["infused methods", "infused --help", "infused --version", f"{QUICK} --json"]
+)
+def test_nothing_is_said_where_nobody_reads_on(tmp_path, command):
+    code, out, err = in_a_shell(f"{command} | true; echo ${{PIPESTATUS[0]}}", tmp_path)
+    assert (code, out, err) == (0, "2\n", "")
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs a shell")
+@pytest.mark.parametrize(
+    ("command", "code", "told"),
+    [
+        (
+            f"{QUICK} --json >&-",
+            2,
+            "Error: --json prints to standard output, which is closed: leave it open\n",
+        ),
+        ("infused select - -t y <&-", 2, "Error: standard input is closed: pipe a table into the program\n"),
+        (f"{QUICK} -o out --no-report >&- 2>&- <&-", 0, ""),
+        ("infused methods >&-", 0, ""),
+        ("infused select nowhere 2>&-", 2, ""),
+    ],
+)
+def test_streams_that_are_closed(tmp_path, command, code, told):
+    assert in_a_shell(command, tmp_path) == (code, "", told)
+    if "out" in command:
+        assert len(Selection.load(tmp_path / "out")) == 2, "no stream wrote into its files"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("command", ["infused methods >/dev/full", "infused --version >/dev/full"])
+def test_a_full_disk_behind_a_stream(tmp_path, command):
+    assert in_a_shell(command, tmp_path) == (2, "", "Error: No space left on device\n")

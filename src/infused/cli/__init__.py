@@ -29,6 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is None:  # the process is ours
         for name, value in SHELTERED.items():
             os.environ.setdefault(name, value)
+        for stream in (sys.stdin, sys.stdout, sys.stderr):
+            if stream is None:  # else a file of results would get its number, and all that libraries print
+                os.open(os.devnull, os.O_RDWR)
     try:
         with orderly_end():
             return _main(arguments)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated
 
@@ -9,17 +10,17 @@ import typer
 
 from infused import __version__
 from infused.cli import terminal
-from infused.cli.apply import APPLY_EXAMPLES, apply
-from infused.cli.benchmark import BENCHMARK_EXAMPLES, COMPACT_EXAMPLES, benchmark, compact
-from infused.cli.benchmark_tables import FIGURES_EXAMPLES, TABLE_EXAMPLES, figures, table
-from infused.cli.compare import COMPARE_EXAMPLES, compare
-from infused.cli.datasets import DATASETS_EXAMPLES, FETCH_EXAMPLES, datasets, fetch
-from infused.cli.errors import STOPPED, tell
-from infused.cli.explain import EXPLAIN_EXAMPLES, explain
-from infused.cli.methods import METHODS_EXAMPLES, methods
-from infused.cli.options import examples, paragraphs
-from infused.cli.rerun import RERUN_EXAMPLES, rerun
-from infused.cli.select import SELECT_EXAMPLES, select
+from infused.cli.apply import APPLY_HELP, apply
+from infused.cli.benchmark import BENCHMARK_HELP, COMPACT_HELP, benchmark, compact
+from infused.cli.benchmark_tables import FIGURES_HELP, TABLE_HELP, figures, table
+from infused.cli.compare import COMPARE_HELP, compare
+from infused.cli.datasets import DATASETS_HELP, FETCH_HELP, datasets, fetch
+from infused.cli.errors import BAD_INPUT, STOPPED, tell
+from infused.cli.explain import EXPLAIN_HELP, explain
+from infused.cli.methods import METHODS_HELP, methods
+from infused.cli.options import examples
+from infused.cli.rerun import RERUN_HELP, rerun
+from infused.cli.select import SELECT_HELP, select
 from infused.exceptions import InputError
 
 __all__ = ["app", "benchmarks", "named_data", "run"]
@@ -29,6 +30,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
+    help="Select features: which ones, how many, and how redundant they are.",
     epilog=examples(
         "infused select digits -k 20",
         "infused select patients.csv --target diagnosis -k 10",
@@ -39,12 +41,12 @@ benchmarks = typer.Typer()
 named_data = typer.Typer()
 
 
-@app.callback(invoke_without_command=True)
+@app.callback(invoke_without_command=True, help=app.info.help)
 def infused(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version.", is_eager=True)] = False,
 ) -> None:
-    """Select features: which ones, how many, and how redundant they are."""
+    """Show the version, or without a command the help."""
     if version:
         print(f"infused {__version__}")
     elif context.invoked_subcommand is None:
@@ -55,28 +57,28 @@ def infused(
 
 
 for command, shown in (
-    (select, SELECT_EXAMPLES),
-    (compare, COMPARE_EXAMPLES),
-    (explain, EXPLAIN_EXAMPLES),
-    (methods, METHODS_EXAMPLES),
-    (rerun, RERUN_EXAMPLES),
-    (apply, APPLY_EXAMPLES),
+    (select, SELECT_HELP),
+    (compare, COMPARE_HELP),
+    (explain, EXPLAIN_HELP),
+    (methods, METHODS_HELP),
+    (rerun, RERUN_HELP),
+    (apply, APPLY_HELP),
 ):
-    app.command(help=paragraphs(command.__doc__), epilog=shown)(command)
-benchmarks.callback(
-    invoke_without_command=True, help=paragraphs(benchmark.__doc__), epilog=BENCHMARK_EXAMPLES
-)(benchmark)
+    app.command(help=shown.text, epilog=shown.epilog)(command)
+benchmarks.callback(invoke_without_command=True, help=BENCHMARK_HELP.text, epilog=BENCHMARK_HELP.epilog)(
+    benchmark
+)
 for command, shown in (
-    (table, TABLE_EXAMPLES),
-    (figures, FIGURES_EXAMPLES),
-    (compact, COMPACT_EXAMPLES),
+    (table, TABLE_HELP),
+    (figures, FIGURES_HELP),
+    (compact, COMPACT_HELP),
 ):
-    benchmarks.command(help=paragraphs(command.__doc__), epilog=shown)(command)
+    benchmarks.command(help=shown.text, epilog=shown.epilog)(command)
 app.add_typer(benchmarks, name="benchmark")
-named_data.callback(invoke_without_command=True, help=paragraphs(datasets.__doc__), epilog=DATASETS_EXAMPLES)(
+named_data.callback(invoke_without_command=True, help=DATASETS_HELP.text, epilog=DATASETS_HELP.epilog)(
     datasets
 )
-named_data.command(help=paragraphs(fetch.__doc__), epilog=FETCH_EXAMPLES)(fetch)
+named_data.command(help=FETCH_HELP.text, epilog=FETCH_HELP.epilog)(fetch)
 app.add_typer(named_data, name="datasets")
 
 
@@ -90,13 +92,44 @@ def _check_text(arguments: list[str]) -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command and say what went wrong; the exit code."""
+    """Run one command and say what went wrong; the exit code.
+
+    Where nobody reads on, as behind ``| head``, the command ends without a word.
+    """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # where a character cannot be shown, another is
             stream.reconfigure(errors="replace")
     try:
+        return _run(arguments)
+    except BrokenPipeError:
+        _drop_output()
+        return BAD_INPUT
+
+
+def _drop_output() -> None:
+    """Let what is still to be written vanish, so that Python does not complain when it ends."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _run(arguments: list[str]) -> int:
+    try:
         _check_text(arguments)
+        if "--json" in arguments and sys.stdout is None:
+            raise InputError("--json prints to standard output, which is closed: leave it open")
         code = app(args=arguments, prog_name="infused", standalone_mode=False)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except SystemExit as error:
+        if isinstance(error.__context__, OSError):  # typer ends the process where nobody reads on
+            raise BrokenPipeError from error
+        raise
     except Exception as error:
         return tell(error, arguments)
     if code == STOPPED:

@@ -13,9 +13,13 @@ from infused.cli import terminal
 from infused.cli.terminal import Watch
 from infused.exceptions import InputError
 
-__all__ = ["APPLY_EXAMPLES", "apply"]
+__all__ = ["APPLY_HELP", "apply"]
 
-APPLY_EXAMPLES = o.examples(
+APPLY_HELP = o.help_page(
+    """Reduce DATA to the features that were selected, in rank order.
+
+    Columns are found by name, whatever their order; a target is not needed.
+    """,
     "infused apply out/selection.json new-patients.csv --output reduced.csv",
     "infused apply out/selection.json patients.csv --output reduced.parquet",
 )
@@ -36,10 +40,7 @@ def apply(
     quiet: o.Quiet = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
 ) -> None:
-    """Reduce DATA to the features that were selected, in rank order.
-
-    Columns are found by name, whatever their order; a target is not needed.
-    """
+    """Write the selected features of other data."""
     from infused._runtime.files import check_place, write_whole
     from infused._runtime.spreadsheets import frame_csv
     from infused.workflow import Selection

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from infused.selectors.method import Method
 
 __all__ = [
-    "BENCHMARK_EXAMPLES",
-    "COMPACT_EXAMPLES",
+    "BENCHMARK_HELP",
+    "COMPACT_HELP",
     "STORE",
     "StoreFolder",
     "benchmark",
@@ -33,11 +33,22 @@ __all__ = [
     "compact",
 ]
 
-BENCHMARK_EXAMPLES = o.examples(
+BENCHMARK_HELP = o.help_page(
+    """Compare methods by repeated cross-validation.
+
+    Every method selects on the training part of every fold, and a classifier with the selected features is
+    scored on the test part, for every number of features. Each finished fold of a method is a file in the
+    store: a run that was stopped goes on where it was, and a run with more repeats or methods computes what
+    is missing. Results of an earlier version of a method or of the protocol are kept and shown as such, and
+    computed again. The exit code is 1 when something failed; its reason is in the store.
+    """,
     "infused benchmark --datasets wine,breast-cancer --methods lasso,mrmr,random --folds 5 -k 5,10",
     "infused benchmark compact",
 )
-COMPACT_EXAMPLES = o.examples("infused benchmark compact")
+COMPACT_HELP = o.help_page(
+    "Put the results into one file, results.parquet in the store, that is small enough to commit.",
+    "infused benchmark compact",
+)
 
 #: Beside those of the paper: a strong method that is not in it, and what a method must beat.
 BASELINES = ("greedy-forward", "anova", "random")
@@ -101,14 +112,7 @@ def benchmark(
     workers: o.Workers = None,
     quiet: o.Quiet = False,
 ) -> None:
-    """Compare methods by repeated cross-validation.
-
-    Every method selects on the training part of every fold, and a classifier with the selected features is
-    scored on the test part, for every number of features. Each finished fold of a method is a file in the
-    store: a run that was stopped goes on where it was, and a run with more repeats or methods computes what
-    is missing. Results of an earlier version of a method or of the protocol are kept and shown as such, and
-    computed again. The exit code is 1 when something failed; its reason is in the store.
-    """
+    """Run or resume a benchmark, and show the best of each method."""
     if context.invoked_subcommand is not None:
         return
     from infused.bench import Experiment, Store, run_experiment
@@ -167,7 +171,7 @@ def _reasons(experiment: Experiment) -> list[str]:
 
 
 def compact(store: StoreFolder = STORE, quiet: o.Quiet = False) -> None:
-    """Put the results into one file, results.parquet in the store, that is small enough to commit."""
+    """Put the cells of a store into one file."""
     from infused.bench import Store
 
     place = Store(store)

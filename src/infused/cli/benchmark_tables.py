@@ -24,14 +24,32 @@ if TYPE_CHECKING:
     from infused.bench.plan import ProtocolName
     from infused.bench.table_formats import Table
 
-__all__ = ["FIGURES_EXAMPLES", "TABLE_EXAMPLES", "figures", "table"]
+__all__ = ["FIGURES_HELP", "TABLE_HELP", "figures", "table"]
 
-TABLE_EXAMPLES = o.examples(
+TABLE_HELP = o.help_page(
+    """Show the best mean of every method on every data set, with its number of features.
+
+    Below it the mean ranks over data sets, where every method has results on two or more, and what each part
+    of InFusedLasso is worth, where --ablate measured it (alone with --ablation). With --paper, the paper's
+    three tables with ours beside the published, the difference, and whether it exceeds the standard error.
+    With --dataset, every method on one data set beside the best of them: how good, with how many features,
+    how steady, how fast, and whether the difference is real. CSV holds the figures of the accuracy table (or
+    of the one that is asked for), one line for each method and data set.
+    """,
     "infused benchmark table",
     "infused benchmark table --dataset wine",
     "infused benchmark table --format latex --output tables.tex",
 )
-FIGURES_EXAMPLES = o.examples("infused benchmark figures --output docs/figures")
+FIGURES_HELP = o.help_page(
+    """Draw what a benchmark found, each figure as PNG and as SVG.
+
+    accuracy: accuracy against the number of features on every data set (Figure 2 of the paper), with bands of
+    one standard error and the published result of InFusedLasso. ranks: the critical-difference diagram.
+    convergence: the objective against the iteration (Figure 3). Variants of a method are drawn only where
+    --methods names them. Leaky results have figures of their own.
+    """,
+    "infused benchmark figures --output docs/figures",
+)
 
 #: The data of Figure 3 of the paper.
 CONVERGENCE = ("USPS", "YaleB")
@@ -62,15 +80,7 @@ def table(
     ] = None,
     force: o.Force = False,
 ) -> None:
-    """Show the best mean of every method on every data set, with its number of features.
-
-    Below it the mean ranks over data sets, where every method has results on two or more, and what each part
-    of InFusedLasso is worth, where --ablate measured it (alone with --ablation). With --paper, the paper's
-    three tables with ours beside the published, the difference, and whether it exceeds the standard error.
-    With --dataset, every method on one data set beside the best of them: how good, with how many features,
-    how steady, how fast, and whether the difference is real. CSV holds the figures of the accuracy table (or
-    of the one that is asked for), one line for each method and data set.
-    """
+    """Show or write the tables of a store."""
     from infused._runtime.files import check_place, write_whole
     from infused.bench.table_formats import FORMATS
 
@@ -169,13 +179,7 @@ def figures(
     ] = True,
     quiet: o.Quiet = False,
 ) -> None:
-    """Draw what a benchmark found, each figure as PNG and as SVG.
-
-    accuracy: accuracy against the number of features on every data set (Figure 2 of the paper), with bands of
-    one standard error and the published result of InFusedLasso. ranks: the critical-difference diagram.
-    convergence: the objective against the iteration (Figure 3). Variants of a method are drawn only where
-    --methods names them. Leaky results have figures of their own.
-    """
+    """Draw the figures of a store."""
     from infused._runtime.extras import extra
     from infused._runtime.files import check_writable
     from infused.bench.captions import version_notes

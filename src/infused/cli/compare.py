@@ -22,9 +22,17 @@ if TYPE_CHECKING:
 
     from infused.workflow import Comparison
 
-__all__ = ["COMPARE_EXAMPLES", "compare", "show_comparison"]
+__all__ = ["COMPARE_HELP", "compare", "show_comparison"]
 
-COMPARE_EXAMPLES = o.examples(
+COMPARE_HELP = o.help_page(
+    """Compare selectors on DATA by cross-validation: which is best, with how many features, is it real?
+
+    Every method selects on the training part of each fold, and a classifier with these features is scored on
+    the test part. Shows the answer and a table, and writes comparison.csv and the page comparison.html to a
+    folder (infused-compare- and the name of the data, unless --output says otherwise). Results are kept
+    there: the same command again, with more methods or repeats, computes only what is missing. With --json
+    nothing is written unless --output is given.
+    """,
     "infused compare breast-cancer --folds 5 -k 5,10",
     "infused compare patients.csv --target diagnosis --methods lasso,mrmr -k 2,5",
 )
@@ -65,14 +73,7 @@ def compare(
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Compare selectors on DATA by cross-validation: which is best, with how many features, is it real?
-
-    Every method selects on the training part of each fold, and a classifier with these features is scored on
-    the test part. Shows the answer and a table, and writes comparison.csv and the page comparison.html to a
-    folder (infused-compare- and the name of the data, unless --output says otherwise). Results are kept
-    there: the same command again, with more methods or repeats, computes only what is missing. With --json
-    nothing is written unless --output is given.
-    """
+    """Compare as the options say, show the answer and write the files."""
     from infused import workflow
     from infused.data.sources import find_source
 

@@ -12,14 +12,26 @@ from infused.cli import terminal
 from infused.cli.errors import BAD_INPUT
 from infused.cli.terminal import Watch
 
-__all__ = ["DATASETS_EXAMPLES", "FETCH_EXAMPLES", "datasets", "fetch"]
+__all__ = ["DATASETS_HELP", "FETCH_HELP", "datasets", "fetch"]
 
-DATASETS_EXAMPLES = o.examples("infused datasets")
-FETCH_EXAMPLES = o.examples("infused datasets fetch Lymphoma Isolet1", "infused datasets fetch")
+DATASETS_HELP = o.help_page(
+    "List the data that go by a name, their sizes, and how to obtain those that are absent.",
+    "infused datasets",
+)
+FETCH_HELP = o.help_page(
+    """Download public data once, checked by their SHA-256; a transfer that was cut goes on where it was.
+
+    They are kept in the folder that the environment variable INFUSED_DATA names, or in the cache. Where the
+    sum of a file is not known, the first that has the stated size settles it. What cannot be had is told, the
+    others are fetched, and the exit code is 2.
+    """,
+    "infused datasets fetch Lymphoma Isolet1",
+    "infused datasets fetch",
+)
 
 
 def datasets(context: typer.Context) -> None:
-    """List the data that go by a name, their sizes, and how to obtain those that are absent."""
+    """List the data that can be given by name."""
     if context.invoked_subcommand is not None:
         return
     from infused.data import available_datasets, dataset_info, reader_formats
@@ -59,12 +71,7 @@ def fetch(
     ] = None,
     quiet: o.Quiet = False,
 ) -> None:
-    """Download public data once, checked by their SHA-256; a transfer that was cut goes on where it was.
-
-    They are kept in the folder that the environment variable INFUSED_DATA names, or in the cache. Where the
-    sum of a file is not known, the first that has the stated size settles it. What cannot be had is told, the
-    others are fetched, and the exit code is 2.
-    """
+    """Download data by name, and keep them."""
     from infused.data import DataError, available_datasets, dataset_info
     from infused.data.fetch import fetch_file
 

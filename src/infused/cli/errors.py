@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import platform
+import re
 import sys
+import sysconfig
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +23,30 @@ __all__ = ["BAD_INPUT", "OUR_FAULT", "STOPPED", "bug_report", "tell"]
 
 OUR_FAULT, BAD_INPUT, STOPPED = 1, 2, 130
 FRAMES = 5
+NUMBERS = re.compile(r"[-+0-9.,xeE]+")
 LONGEST = 4000  # characters of a message
 
-#: Options whose values say nothing about the data, so that a report may show them.
+#: Options whose values say nothing about the data, so that a report may show them: numbers, and these words.
 HARMLESS = frozenset(
     (
         *("-k", "--features", "-m", "--method", "--transform", "--seed", "--jobs", "--task", "--impute"),
         *("--categories", "--keep-duplicates"),
-        *("--lambda1", "--lambda2", "--lambda3", "--formulation", "--fusion", "--set", "--grid"),
+        *("--lambda1", "--lambda2", "--lambda3", "--formulation", "--fusion", "--grid"),
         *("--neighbours", "--folds", "--repeats", "--protocol", "--scoring"),
         *("--stability", "--fdr"),
+    )
+)
+WORDS = frozenset(
+    (
+        *("auto", "none", "sqrt", "log1p", "classification", "regression", "median", "mean", "most-frequent"),
+        *("zero", "error", "whole", "stable", "paper", "chain", "grid", "nested", "leaky", "accuracy"),
+        *("balanced_accuracy", "roc_auc", "average_precision", "f1", "r2", "mae"),
+    )
+)
+COMMANDS = frozenset(
+    (
+        *("select", "compare", "explain", "methods", "rerun", "apply", "benchmark", "datasets"),
+        *("table", "figures", "compact", "fetch"),
     )
 )
 
@@ -37,13 +54,14 @@ HARMLESS = frozenset(
 def tell(error: Exception, arguments: Sequence[str]) -> int:
     """Say on stderr what went wrong; the exit code tells whether the input or infused is to blame."""
     words = _words(error)
-    if words is None:
-        lines = bug_report(error, arguments).splitlines()
-        print("\n".join(terminal.printable(line, LONGEST) for line in lines), file=sys.stderr)
-        return OUR_FAULT
-    text = Text.assemble(("Error: ", "bold red"), terminal.printable(_one_line(words), LONGEST))
-    terminal.stderr().print(text, soft_wrap=True)
-    return BAD_INPUT
+    with suppress(OSError):  # where nobody listens, the exit code has to do
+        if words is None:
+            lines = bug_report(error, arguments).splitlines()
+            print("\n".join(terminal.printable(line, LONGEST) for line in lines), file=sys.stderr)
+        else:
+            text = Text.assemble(("Error: ", "bold red"), terminal.printable(_one_line(words), LONGEST))
+            terminal.stderr().print(text, soft_wrap=True)
+    return OUR_FAULT if words is None else BAD_INPUT
 
 
 def _words(error: Exception) -> str | None:
@@ -66,15 +84,19 @@ def _words(error: Exception) -> str | None:
 
 
 def bug_report(error: BaseException, arguments: Sequence[str]) -> str:
-    """What a maintainer needs to know; column names, file names and values stay out."""
+    """Tell what a maintainer needs to know; column names, file names and values stay out.
+
+    So does the message of the error, which may quote anything that the code had in its hands; where it was
+    raised says more.
+    """
     frames = traceback.extract_tb(error.__traceback__)[-FRAMES:]
     lines = [
         "infused failed, and not because of what it was given. Please report it with these lines:",
         "",
         f"  infused {__version__}, Python {platform.python_version()}, {platform.platform()}",
         f"  command: infused {' '.join(_without_values(arguments))}",
-        f"  {type(error).__name__}: {_one_line(str(error))}",
-        *(f"    at {_short(frame.filename)}:{frame.lineno}, in {frame.name}" for frame in frames),
+        f"  {type(error).__name__}",
+        *(f"    at {_place(frame)}" for frame in frames),
     ]
     return "\n".join(lines)
 
@@ -95,13 +117,22 @@ def _without_values(arguments: Sequence[str]) -> list[str]:
     for n, argument in enumerate(arguments):
         option = argument.partition("=")[0] if argument.startswith("--") else argument[:2]
         if option.startswith("-") and not _is_number(argument):
-            whole = option == argument or option in HARMLESS
-            shown.append(argument if whole else f"{option}...")
+            value = argument[len(option) :].removeprefix("=")
+            harmless = option in HARMLESS and _says_nothing(value)
+            shown.append(argument if option == argument or harmless else f"{option}...")
             before = option
             continue
-        shown.append(argument if n == 0 or before in HARMLESS else "...")
+        known = argument in COMMANDS if n < 2 and not before else before in HARMLESS
+        shown.append(argument if known and (not before or _says_nothing(argument)) else "...")
         before = ""
     return shown
+
+
+def _says_nothing(value: str) -> bool:
+    """Whether it can be shown: a number, or a word of ours."""
+    from infused.selectors.registry import available_selectors
+
+    return value in WORDS or value in available_selectors() or NUMBERS.fullmatch(value) is not None
 
 
 def _is_number(text: str) -> bool:
@@ -112,10 +143,10 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _short(filename: str) -> str:
-    """The path from the package on, without the folders of a user."""
-    parts = Path(filename).parts
-    for anchor in ("site-packages", "src"):
-        if anchor in parts:
-            return "/".join(parts[len(parts) - parts[::-1].index(anchor) :])
-    return parts[-1]
+def _place(frame: traceback.FrameSummary) -> str:
+    """Where a frame is, inside a package that is installed; code of others has no name here."""
+    path = Path(frame.filename)
+    for folder in (Path(__file__).parents[2], *map(Path, sysconfig.get_paths().values())):
+        if path.is_relative_to(folder):
+            return f"{path.relative_to(folder).as_posix()}:{frame.lineno}, in {frame.name}"
+    return "..."

@@ -20,9 +20,13 @@ if TYPE_CHECKING:
 
     from infused.workflow.explain import Explanation, Neighbour
 
-__all__ = ["EXPLAIN_EXAMPLES", "explain", "show_explanation"]
+__all__ = ["EXPLAIN_HELP", "explain", "show_explanation"]
 
-EXPLAIN_EXAMPLES = o.examples(
+EXPLAIN_HELP = o.help_page(
+    """Explain one feature: its values by class, what it tells about the target, and what repeats it.
+
+    With --output, the picture of its graph beside its target graph and the facts as JSON are written.
+    """,
     "infused explain breast-cancer 'worst radius'",
     "infused explain patients.csv glucose --target diagnosis --output glucose",
 )
@@ -44,10 +48,7 @@ def explain(
     quiet: o.Quiet = False,
     force: o.Force = False,
 ) -> None:
-    """Explain one feature: its values by class, what it tells about the target, and what repeats it.
-
-    With --output, the picture of its graph beside its target graph and the facts as JSON are written.
-    """
+    """Explain one feature, and write its picture and facts where asked."""
     from infused import workflow
     from infused.workflow.explain import check_files
 

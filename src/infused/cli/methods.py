@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from infused.cli import terminal
-from infused.cli.options import AllowImports, examples, spelled
+from infused.cli.options import AllowImports, help_page, spelled
 from infused.exceptions import Setting
 
 if TYPE_CHECKING:
@@ -16,9 +16,16 @@ if TYPE_CHECKING:
 
     from infused.selectors.registry import SelectorInfo
 
-__all__ = ["METHODS_EXAMPLES", "methods"]
+__all__ = ["METHODS_HELP", "methods"]
 
-METHODS_EXAMPLES = examples("infused methods", "infused methods mrmr")
+METHODS_HELP = help_page(
+    """List the methods: what they do, where they were published, and whether they take real targets.
+
+    With an ID, list the parameters of that method with their defaults.
+    """,
+    "infused methods",
+    "infused methods mrmr",
+)
 
 
 def methods(
@@ -27,10 +34,7 @@ def methods(
     ] = None,
     allow_imports: AllowImports = False,
 ) -> None:
-    """List the methods: what they do, where they were published, and whether they take real targets.
-
-    With an ID, list the parameters of that method with their defaults.
-    """
+    """List all methods, or the parameters of one."""
     from infused.selectors.registry import available_selectors, selector_info
 
     console = terminal.results()

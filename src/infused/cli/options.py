@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import typer
 
@@ -19,6 +19,7 @@ __all__ = [
     "AllowImports",
     "Data",
     "Force",
+    "HelpPage",
     "Jobs",
     "Json",
     "Output",
@@ -35,7 +36,7 @@ __all__ = [
     "Workers",
     "examples",
     "given_options",
-    "paragraphs",
+    "help_page",
     "parse_grid",
     "parse_names",
     "parse_number",
@@ -266,9 +267,17 @@ def given_options(options: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value not in (None, [], usual.get(name))}
 
 
-def paragraphs(text: str | None) -> str:
-    """A docstring as help: each paragraph on one line, for the terminal to wrap."""
-    return "\n\n".join(" ".join(part.split()) for part in (text or "").split("\n\n"))
+class HelpPage(NamedTuple):
+    """What ``--help`` shows of a command; not its docstring, which ``python -OO`` drops."""
+
+    text: str
+    epilog: str
+
+
+def help_page(text: str, *commands: str) -> HelpPage:
+    """Make the help of a command from a text, each paragraph on one line for the terminal, and examples."""
+    paragraphs = (" ".join(part.split()) for part in text.split("\n\n"))
+    return HelpPage("\n\n".join(paragraphs), examples(*commands))
 
 
 def examples(*commands: str) -> str:

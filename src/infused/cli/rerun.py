@@ -12,9 +12,14 @@ from infused.cli import terminal
 from infused.cli.errors import OUR_FAULT
 from infused.cli.terminal import Watch
 
-__all__ = ["RERUN_EXAMPLES", "rerun"]
+__all__ = ["RERUN_HELP", "rerun"]
 
-RERUN_EXAMPLES = o.examples(
+RERUN_HELP = o.help_page(
+    """Repeat the selection that a selection.json records, and check that the same features come out.
+
+    Data that changed since then are an error. Files are written only with --output. A record runs no code but
+    that of methods that infused methods lists, unless --allow-imports is given.
+    """,
     "infused rerun infused-digits/selection.json",
     "infused rerun out/selection.json --data patients.csv --output again",
 )
@@ -39,11 +44,7 @@ def rerun(
         ),
     ] = False,
 ) -> None:
-    """Repeat the selection that a selection.json records, and check that the same features come out.
-
-    Data that changed since then are an error. Files are written only with --output. A record runs no code but
-    that of methods that infused methods lists, unless --allow-imports is given.
-    """
+    """Repeat a recorded selection, and say whether the same came out."""
     from infused import workflow
     from infused.workflow.outputs import check_folder
 

@@ -22,9 +22,15 @@ if TYPE_CHECKING:
     from infused.record.schema import SelectionRecord
     from infused.workflow import Selection
 
-__all__ = ["SELECT_EXAMPLES", "select", "show_files", "show_selection"]
+__all__ = ["SELECT_HELP", "select", "show_files", "show_selection"]
 
-SELECT_EXAMPLES = o.examples(
+SELECT_HELP = o.help_page(
+    """Select the features of DATA that tell most about a target.
+
+    Shows the best ones, and writes selected.csv, selection.json and the page report.html to a folder
+    (infused- and the name of the data, unless --output says otherwise). With --json nothing is written unless
+    --output is given.
+    """,
     "infused select digits -k 20",
     "infused select patients.csv --target diagnosis -k 10 --output out",
     "infused select patients.csv --target diagnosis -k auto --method mrmr -o mrmr",
@@ -119,12 +125,7 @@ def select(
     quiet: o.Quiet = False,
     force: o.Force = False,
 ) -> None:
-    """Select the features of DATA that tell most about a target.
-
-    Shows the best ones, and writes selected.csv, selection.json and the page report.html to a folder
-    (infused- and the name of the data, unless --output says otherwise). With --json nothing is written unless
-    --output is given.
-    """
+    """Select as the options say, show the best features and write the files."""
     from infused import workflow
     from infused.data.sources import find_source
     from infused.selectors.method import Method

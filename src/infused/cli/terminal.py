@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -53,6 +54,10 @@ class Screen(Console):
         super().__init__(highlight=False, markup=False, emoji=False, **options)
         if self.width < NARROWEST:
             self.width = USUAL if self.width < 1 else NARROWEST
+
+    def on_broken_pipe(self) -> None:
+        """Leave it to the command to end: rich would end the process with 1."""
+        raise BrokenPipeError
 
     def render(self, renderable: Any, options: Any = None) -> Iterable[Segment]:
         """What is to be written, made harmless."""
@@ -131,10 +136,18 @@ def sparks(counts: Sequence[int]) -> str:
 
 
 def print_json(text: str) -> None:
-    """JSON for machines, in UTF-8 whatever the terminal speaks."""
+    """Print JSON for machines, in UTF-8 whatever the terminal speaks; no character of it steers a terminal.
+
+    All that is not printable stands in strings, but for the line breaks between them, so JSON can escape it.
+    """
     sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode() + b"\n")
+    lines = (line if line.isprintable() else "".join(map(_escaped, line)) for line in text.split("\n"))
+    sys.stdout.buffer.write("\n".join(lines).encode() + b"\n")
     sys.stdout.buffer.flush()
+
+
+def _escaped(character: str) -> str:
+    return character if character.isprintable() else json.dumps(character)[1:-1]
 
 
 class Watch:

@@ -120,6 +120,8 @@ def read_address(address: str, treatment: Treatment, part: Part) -> Raw:
 
 def read_standard_input(treatment: Treatment, part: Part) -> Raw:
     """What is piped into the program."""
+    if sys.stdin is None or sys.stdin.closed:
+        raise DataError("standard input is closed: pipe a table into the program")
     with _temporary("stdin", "standard input") as file:
         _copy(sys.stdin.buffer, file, most_unpacked(LARGEST_UNPACKED), "standard input")
         if file.stat().st_size == 0:
