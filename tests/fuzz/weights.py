@@ -24,7 +24,7 @@ VARIED: dict[str, tuple[Any, ...]] = {
     "keep": (None, [1]),
     "scheme": ("difference", "quotient"),
     "standardize": (True, False),
-    "ranking": ("recursive", "coefficient", "path"),
+    "ranking": ("recursive", "forward", "coefficient", "path"),
     "lambda1": (0.01, 0.2),
     "beta": (0.5, 1.0),
 }

@@ -91,7 +91,7 @@ def a_problem(seed=0):
 
 
 @pytest.mark.parametrize("id", [id for id in IDS if "ranking" in make_selector(id).get_params()])
-@pytest.mark.parametrize("ranking", ["recursive", "coefficient", "path"])
+@pytest.mark.parametrize("ranking", ["recursive", "forward", "coefficient", "path"])
 def test_linear_selectors_have_one_ranking_for_all_numbers(id, ranking):
     fits = [make_selector(id, ranking=ranking, n_features_to_select=k).fit(*a_problem()) for k in (1, 5, 12)]
     for one in fits[:2]:
