@@ -284,7 +284,6 @@ TABLES: dict[str, Callable[..., str]] = {
     "orders": store_tables.orders,
     "paper": store_tables.paper,
     "protocols": store_tables.protocols,
-
     "ranks": store_tables.ranks,
     "selectors": selectors,
     "shared": store_tables.shared,
