@@ -129,7 +129,7 @@ def test_no_result_of_the_new_stores_is_of_an_earlier_version(part):
 
 @pytest.mark.parametrize("path", sorted(FIGURES.glob("*.csv")), ids=lambda path: path.stem)
 def test_figures_that_name_their_versions_are_of_todays(path):
-    """Tables from before versions were kept have no such column; they get one when they are measured again."""
+    """Tables from before versions were kept get the column when they are measured again."""
     with path.open(newline="", encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if "selectors" in row]
     assert not earlier_versions(rows), f"run python -m benchmarks.{path.stem} again"
