@@ -29,6 +29,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
+from math import inf
 from time import process_time
 from typing import Any
 
@@ -39,6 +40,7 @@ from infused.bench.plan import ALL_FEATURES, CHANCE, Cell, Problem
 from infused.bench.store import Row, cell_rows
 from infused.bench.tuning import (
     FOLDS,
+    TRANSFORMS,
     choose_transform,
     coded_parts,
     order_of_features,
@@ -177,7 +179,8 @@ def chosen_transform(problem: Problem, cell: Cell, seen: Part, remember: Remembe
         return choose_transform(seen.X, seen.y, kind, k, seen.seed, scoring, coder).value
 
     counts = {} if cell.scoring in PLAIN else {"scoring": cell.scoring}
-    return str(remember({"what": "transform", "k": k, **counts, **_where(cell)}, choose))
+    found = remember({"what": "transform", "k": k, **counts, **_where(cell)}, choose)
+    return found if isinstance(found, str) and found in TRANSFORMS else choose()  # it may be damaged
 
 
 def is_reference(cell: Cell) -> bool:
@@ -231,7 +234,20 @@ def ranking(problem: Problem, cell: Cell, seen: Part, transform: str, remember: 
     if cell.selector_version != FIRST:
         what["version"] = cell.selector_version
     found: dict[str, Any] = remember({"what": "ranking", **what, **_where(cell)}, select)
-    return found
+    return found if _is_ranking(found, cell.ks[-1], problem.data.n_features) else select()
+
+
+def _is_ranking(found: Any, k: int, n_features: int) -> bool:
+    """Whether what is kept is what was written."""
+    if not isinstance(found, dict) or found.keys() != {"features", "seconds", "warnings"}:
+        return False
+    features, seconds, told = found["features"], found["seconds"], found["warnings"]
+    return (
+        (isinstance(features, list) and all(type(j) is int and 0 <= j < n_features for j in features))
+        and len(set(features)) == len(features) == k
+        and (type(seconds) is float and 0 <= seconds < inf)
+        and (isinstance(told, list) and all(isinstance(one, str) for one in told))
+    )
 
 
 def own_seconds() -> float:

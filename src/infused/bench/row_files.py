@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,15 @@ from infused.exceptions import InputError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["DamagedFileError", "StoreError", "read_table", "read_value", "write_table", "write_value"]
+__all__ = [
+    "DamagedFileError",
+    "StoreError",
+    "damaged",
+    "read_table",
+    "read_value",
+    "write_table",
+    "write_value",
+]
 
 VERSION, SUM = b"infused.bench", b"infused.sum"
 
@@ -44,7 +52,8 @@ class DamagedFileError(StoreError):
     """A file does not hold what was written to it."""
 
 
-def _damaged(path: Path, why: str) -> DamagedFileError:
+def damaged(path: Path, why: str) -> DamagedFileError:
+    """Make the error for a file that is not as it was written."""
     return DamagedFileError(f"{str(path)!r} is damaged ({why}): delete it to have its cells computed again")
 
 
@@ -57,8 +66,18 @@ def write_table(table: pa.Table, path: Path) -> None:
     write_whole(path, lambda file: parquet.write_table(marked, file, compression="zstd"))
 
 
-def read_table(path: Path, schema: pa.Schema, renamed: Mapping[str, str], needed: Sequence[str]) -> pa.Table:
-    """The rows of a file with the columns of a schema; those that came later are empty."""
+def read_table(
+    path: Path,
+    schema: pa.Schema,
+    renamed: Mapping[str, str],
+    needed: Sequence[str],
+    check: Callable[[pa.Table], Iterable[str]],
+) -> pa.Table:
+    """Read the rows of a file with the columns of a schema; those that came later are empty.
+
+    A file without a checksum is read too, for earlier versions wrote none; so ``check`` says what its values
+    cannot be.
+    """
     pa = extra("pyarrow")
     table = _read(path)
     metadata = table.schema.metadata or {}
@@ -70,17 +89,20 @@ def read_table(path: Path, schema: pa.Schema, renamed: Mapping[str, str], needed
             f"{str(path)!r} has schema {written}, but this infused reads {SCHEMA}: use another store"
         )
     if SUM in metadata and metadata[SUM] != _sum(table):
-        raise _damaged(path, "its checksum does not fit")
+        raise damaged(path, "its checksum does not fit")
     table = table.rename_columns([renamed.get(name, name) for name in table.column_names])
     for name in needed:
         if name not in table.column_names:
-            raise _damaged(path, f"it has no column {name!r}")
+            raise damaged(path, f"it has no column {name!r}")
     for field in table.schema:
         wanted = schema.field(field.name).type if field.name in schema.names else field.type
         same = field.type == wanted or (pa.types.is_list(field.type) and pa.types.is_list(wanted))
         if not same and not pa.types.is_null(field.type):
-            raise _damaged(path, f"its column {field.name!r} has the type {field.type}, not {wanted}")
-    return pa.concat_tables([schema.empty_table(), table], promote_options="default")
+            raise damaged(path, f"its column {field.name!r} has the type {field.type}, not {wanted}")
+    rows = pa.concat_tables([schema.empty_table(), table], promote_options="default")
+    for wrong in check(rows):
+        raise damaged(path, wrong)
+    return rows
 
 
 def write_value(value: Any, path: Path) -> None:
@@ -94,11 +116,11 @@ def read_value(path: Path) -> Any:
     try:
         found = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:
-        raise _damaged(path, reason(error)) from error
+        raise damaged(path, reason(error)) from error
     if not isinstance(found, dict) or set(found) != {"sum", "value"}:
         return found
     if sha256(json.dumps(found["value"]).encode()).hexdigest() != found["sum"]:
-        raise _damaged(path, "its checksum does not fit")
+        raise damaged(path, "its checksum does not fit")
     return found["value"]
 
 
@@ -113,7 +135,7 @@ def _read(path: Path) -> pa.Table:
     except FileNotFoundError:
         raise
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, OverflowError, MemoryError) as error:
-        raise _damaged(path, reason(error)) from error
+        raise damaged(path, reason(error)) from error
 
 
 def _sum(table: pa.Table) -> bytes:

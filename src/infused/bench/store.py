@@ -13,23 +13,26 @@ file. A file has one row for each k of its cell, with the same columns always.
 
 from __future__ import annotations
 
+import json
 import platform
+import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from infused import __version__
 from infused._runtime.extras import extra
 from infused._runtime.files import alone, check_writable, remove_leftovers
-from infused._runtime.messages import listed
-from infused.bench.plan import SCHEMA, Cell, content_key
+from infused._runtime.messages import listed, quoted
+from infused.bench.plan import SCHEMA, Cell, ProtocolName, content_key
 from infused.bench.row_files import (
     DamagedFileError,
     StoreError,
+    damaged,
     read_table,
     read_value,
     write_table,
@@ -105,6 +108,16 @@ EARLIER = {"macro_f1": "f1"}
 
 #: What every file has had from the first.
 NEEDED = ("cell", "dataset", "method", "protocol", "repeat", "fold", "k", "status")
+
+#: What every row has, the least that a number can be, and the largest of a figure that is averaged.
+FILLED = (*NEEDED, "data", "parameters", "classifier", "folds", "seed")
+LEAST = {"repeat": 0, "fold": 0, "k": 0, "folds": 2, "seed": 0}
+LARGEST = 1e300
+
+#: Columns that are the scores of their names.
+MEASURED = {"accuracy", "balanced_accuracy", "f1", "r2"}
+
+KEY = re.compile("[0-9a-f]{32}")  # the name of a cell
 
 #: The order of rows in a table; nothing else decides it.
 ORDER = ("dataset", "protocol", "classifier", "method", "parameters", "repeat", "fold", "k", "cell")
@@ -301,13 +314,16 @@ class Store:
     def _read(self, path: Path) -> pa.Table | None:
         """The rows of a file, or None where there is none."""
         with suppress(FileNotFoundError):
-            return read_table(path, arrow_schema(), EARLIER, NEEDED)
+            return read_table(path, arrow_schema(), EARLIER, NEEDED, wrong_values)
         return None
 
     def _read_cells(self) -> list[pa.Table]:
         """Every cell once: a copy that a program for synchronising made under another name does not count."""
         tables = {path: part for path in self._cells() if (part := self._read(path)) is not None}
         found = {path.stem for path, part in tables.items() if path.stem in part["cell"].to_pylist()}
+        for path in tables:
+            if KEY.fullmatch(path.stem) and path.stem not in found:
+                raise damaged(path, "it holds other cells than its name says")
         result, copies = [], []
         for path, part in tables.items():
             own = path.stem in found
@@ -324,6 +340,40 @@ class Store:
                 stacklevel=3,
             )
         return result
+
+
+def wrong_values(rows: pa.Table) -> Iterator[str]:
+    """Sentences on values that no benchmark writes, whoever wrote them."""
+    from pyarrow import compute, types
+
+    for name in FILLED:
+        if rows[name].null_count:
+            yield f"a row has no {name}"
+    for name, known in (("status", get_args(Status)), ("protocol", get_args(ProtocolName))):
+        for other in set(compute.unique(rows[name]).to_pylist()) - set(known):
+            yield f"{name} is {quoted(other)}"
+    for name, least in LEAST.items():
+        if (compute.min(rows[name]).as_py() or least) < least:
+            yield f"{name} is below {least}"
+    for name, column in zip(rows.column_names, rows.columns, strict=True):
+        if types.is_floating(column.type) and (compute.max(compute.abs(column)).as_py() or 0.0) > LARGEST:
+            yield f"{name} is out of range"
+    for text in compute.unique(rows["parameters"]).to_pylist():
+        if not _is_object(text):
+            yield f"parameters are {quoted(text)}, no object of JSON"
+    for text in compute.unique(rows["scoring"]).to_pylist():
+        if text in set(COLUMNS) - MEASURED or text == "":
+            yield f"scoring is {quoted(text)}"
+    selected = compute.list_flatten(rows["selected"])
+    if selected.null_count or (compute.min(selected).as_py() or 0) < 0:
+        yield "selected holds what is no feature"
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def arrow_schema() -> pa.Schema:
