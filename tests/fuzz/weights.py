@@ -5,13 +5,16 @@ from __future__ import annotations
 import inspect
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
 
 from infused import available_selectors, make_selector
 from infused.exceptions import InputError
+from infused.selectors import importances
 from infused.selectors.method import defaults_of
 from infused.selectors.registry import selector_info
 from tests.fuzz.cases import UnsoundError, no_noise
@@ -29,8 +32,7 @@ VARIED: dict[str, tuple[Any, ...]] = {
     "beta": (0.5, 1.0),
 }
 EXACT = {"tol": 1e-9, "max_iter": 20_000}
-CLOSE = 1e-5  # of scores, relative to the largest; liblinear's tolerance counts rows
-LOOSE = {"l1-logistic": 1e-2}
+CLOSE = 1e-5  # of scores, relative to the largest
 #: Whose model depends on how many samples there are: C weighs a sum of losses, trees draw rows.
 COUNTS_SAMPLES = ("l1-logistic", "random-forest")
 
@@ -47,18 +49,17 @@ def run(random: np.random.Generator, folder: Path, content: list[tuple[str, byte
     parameters |= {name: value for name, value in EXACT.items() if name in takes}
     stored = sp.csr_array if random.random() < 0.3 and not np.isnan(X).any() else np.asarray
     described = f"{id} {parameters} on {stored.__name__} {X.shape}, weights {w.tolist()}"
-    close = LOOSE.get(id, CLOSE)
     weighted = fitted(id, parameters, stored(X), y, w)
     if weighted is None:  # the structural ones refuse weights
         return
     copies = fitted(id, parameters, stored(np.repeat(X, w, axis=0)), np.repeat(y, w))
-    compare(weighted, copies, close, f"weights and copies differ: {described}")
+    compare(weighted, copies, f"weights and copies differ: {described}")
     if id not in COUNTS_SAMPLES and parameters.get("groups") is None:  # groups are corrected for chance
         present, times = w > 0, int(random.integers(2, 8))
         plain = fitted(id, parameters, stored(X[present]), y[present])
         many = fitted(id, parameters, stored(np.tile(X[present], (times, 1))), np.tile(y[present], times))
         wrong = f"{times} copies of every sample differ from one: {described}"
-        compare(plain, many, close, wrong, scores=False)  # of which some have degrees of freedom
+        compare(plain, many, wrong, scores=False)  # of which some have degrees of freedom
 
 
 def takes_weights(id: str) -> bool:
@@ -95,13 +96,18 @@ def fitted(id: str, parameters: dict[str, Any], X: Any, y: Any, w: Any = None) -
     """Fit a selector; None where it refuses what it was given."""
     given = {} if w is None else {"sample_weight": w}
     try:
-        with no_noise(ConvergenceWarning):
+        with no_noise(ConvergenceWarning), patch.object(importances, "LogisticRegression", exact_logistic):
             return make_selector(id, **parameters).fit(X, y, **given)
     except (InputError, ValueError):
         return None
 
 
-def compare(one: Any, other: Any, close: float, wrong: str, scores: bool = True) -> None:
+def exact_logistic(**parameters: Any) -> Any:
+    """Make the model of l1-logistic with a solver that goes on: how soon it stops depends on the rows."""
+    return LogisticRegression(**{**parameters, **EXACT})
+
+
+def compare(one: Any, other: Any, wrong: str, scores: bool = True) -> None:
     """Both refuse, or have the same scores and the same order, but for what only rounding tells apart."""
     if one is None or other is None:
         if one is not other:
@@ -110,6 +116,6 @@ def compare(one: Any, other: Any, close: float, wrong: str, scores: bool = True)
     size = max(np.abs(one.scores_).max(), 1e-300)
     apart = np.abs(one.scores_ - other.scores_).max() / size
     order = np.argsort(one.ranking_), np.argsort(other.ranking_)
-    tied = np.abs(one.scores_[order[0]] - one.scores_[order[1]]) <= 2 * close * size
-    if (scores and apart > close) or not ((order[0] == order[1]) | tied).all():
+    tied = np.abs(one.scores_[order[0]] - one.scores_[order[1]]) <= 2 * CLOSE * size
+    if (scores and apart > CLOSE) or not ((order[0] == order[1]) | tied).all():
         raise UnsoundError(f"{one.ranking_} and {other.ranking_}, scores {apart:.1e} apart: {wrong}")
