@@ -27,7 +27,7 @@ from benchmarks.command import add_datasets_option, command_parser, run
 from benchmarks.datasets import NAMES, check_names, load, paper_k
 from benchmarks.tables import Row, format_table, versions, write_csv
 from infused import make_selector
-from infused.selectors.certainty import CertainOrder
+from infused.selectors.linear.certainty import CertainOrder
 
 OUTPUT = Path("benchmarks/results/certainty.csv")
 METHODS = ("lasso", "fused-lasso", "infused-lasso")

@@ -33,7 +33,7 @@ from benchmarks.tables import Row, format_table, markdown_table, versions, write
 from infused.bench import Experiment, Problem, Progress, Store, run_experiment
 from infused.bench.statistics import score_summary, stability_at
 from infused.data import Dataset, load_data
-from infused.selectors.auto import METHODS as SINGLE
+from infused.selectors.choose.auto import METHODS as SINGLE
 from infused.selectors.method import Method
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from infused import KnockoffSelector
-from infused.selectors.knockoff_filter import discoveries
+from infused.selectors.control.knockoffs import discoveries
 
 RATES = (0.05, 0.1, 0.2)
 Mask = NDArray[np.bool_]

@@ -28,7 +28,7 @@ from benchmarks.memory import MIB, measure_within
 from benchmarks.tables import Row, format_table, versions, write_csv
 from benchmarks.threads import THREADS, limit_threads
 from infused import available_selectors, make_selector
-from infused.selectors.linear import LinearSelector
+from infused.selectors.linear.estimator import LinearSelector
 
 OUTPUT = Path("benchmarks/results/family.csv")
 LIMIT_S = 30 * 60

@@ -34,7 +34,7 @@ import pyproximal
 from numpy.typing import NDArray
 from scipy.sparse.linalg import svds
 
-from infused.selectors.model import SparseModel
+from infused.selectors.linear.model import SparseModel
 
 Floats = NDArray[np.float64]
 TIME_LIMIT = 120.0

@@ -40,8 +40,8 @@ from benchmarks.datasets import check_names, load
 from benchmarks.tables import Row, format_table, versions, write_csv
 from benchmarks.threads import THREADS
 from infused import Lasso
-from infused._runtime.memory import memory_budget
-from infused.selectors.inputs import design_matrix, target_matrix
+from infused._runtime.threads import memory_budget
+from infused.selectors.inputs.training import design_matrix, target_matrix
 
 Floats = NDArray[np.float64]
 

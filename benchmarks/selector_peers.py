@@ -34,10 +34,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.threads import THREADS
-from infused._runtime.memory import memory_budget
+from infused._runtime.threads import memory_budget
 from infused.information.discrete import discretize
-from infused.selectors.clusters import cluster_features
-from infused.selectors.inputs import design_matrix, target_matrix
+from infused.selectors.inputs.training import design_matrix, target_matrix
+from infused.selectors.linear.group_lasso import cluster_features
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -10,14 +10,14 @@ from pandas import DataFrame
 
 from benchmarks.tables import markdown_table
 from infused.bench import Store
-from infused.bench.ablation import ablation_table
-from infused.bench.captions import in_order, score_text
 from infused.bench.frames import labelled, of_protocol, plain_methods, without_references
 from infused.bench.paper import DATASETS, METHODS, published_score
 from infused.bench.paper_tables import datasets_table, published_accuracy_table, structural_table
 from infused.bench.standings import compare_methods
 from infused.bench.statistics import score_summary
-from infused.bench.tables import accuracy_table, rank_table, standings_table
+from infused.bench.table_formats import in_order
+from infused.bench.tables import ablation_table, accuracy_table, rank_table, standings_table
+from infused.record.sentences import score_text
 
 STORE = Path("results")
 SHORT = ("infused-lasso", "lasso", "greedy-forward", "anova", "random")

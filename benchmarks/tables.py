@@ -12,7 +12,7 @@ from typing import Any
 
 from infused import available_selectors
 from infused._runtime.files import write_whole
-from infused.selectors.versions import selector_version
+from infused.selectors.registry import selector_version
 
 Row = dict[str, Any]
 

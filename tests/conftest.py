@@ -12,7 +12,7 @@ import pytest
 import scipy.io
 from hypothesis import settings
 
-from infused._runtime.started import local_cluster
+from infused._runtime.cluster import local_cluster
 
 settings.register_profile("infused", max_examples=60, deadline=None, derandomize=True)
 settings.load_profile("infused")
@@ -79,7 +79,7 @@ def nobody_looks_again(monkeypatch):
 def few_trees(request, monkeypatch):
     """Forests are small: what is tested of them hangs on no number of trees, but for recorded answers."""
     if request.node.path.name != "test_golden.py":
-        monkeypatch.setattr("infused.selectors.forest.TREES", 30)
+        monkeypatch.setattr("infused.selectors.scores.importances.TREES", 30)
 
 
 @pytest.fixture

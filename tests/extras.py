@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 
 import infused
-from infused._runtime.extras import EXTRAS
+from infused._runtime.cluster import on_cluster
 from infused._runtime.files import alone
-from infused._runtime.started import on_cluster
+from infused._runtime.messages import EXTRAS
 from infused.exceptions import MissingExtraError
 
 LINE = "this needs the package {}, which is not installed: pip install 'infused[{}]'"

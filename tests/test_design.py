@@ -16,8 +16,8 @@ from infused._design import (
     without_columns,
 )
 from infused.exceptions import MemoryBudgetError
-from infused.selectors.clusters import cluster_features
-from infused.selectors.inputs import design_matrix, left_over, unit_columns
+from infused.selectors.inputs.training import design_matrix, left_over, unit_columns
+from infused.selectors.linear.group_lasso import cluster_features
 
 BUDGET = 10**9
 

@@ -1,4 +1,4 @@
-"""How far it is from a command to the selector."""
+"""How many files of the package a call crosses."""
 
 from __future__ import annotations
 
@@ -12,39 +12,67 @@ import pytest
 from sklearn.datasets import load_wine
 
 import infused
+from tests.walks import SELECTOR, Walk
 
 ROOT = Path(__file__).parent.parent
-SELECTOR = {
-    f"selectors/{name}.py" for name in ("infused_lasso", "structural", "linear", "base")
-}  # where the selector begins
 
 
-@pytest.fixture(scope="module")
-def crossed(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("walk")
+def crossed(folder, *command):
+    """Follow a command, but not its worker processes: files before the selector, and all."""
     load_wine(as_frame=True).frame.to_csv(folder / "file.csv", index=False)
-    command = ["select", "file.csv", "--target", "target", "-k", "3", "--output", "out", "--quiet"]
     done = subprocess.run(
         [sys.executable, "-m", "tests.walks", *command],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(Path(infused.__file__).parent.parent), str(ROOT)]),
+        },
         capture_output=True,
         text=True,
         check=True,
     )
-    return [file for file in done.stdout.split() if file not in SELECTOR]
+    files = done.stdout.splitlines()
+    place = files.index(SELECTOR)
+    return files[:place], files[:place] + files[place + 1 :]
 
 
-def test_the_first_walk_is_short(crossed):
-    assert "cli/select.py" in crossed and "data/load.py" in crossed
-    assert len(crossed) <= 25, crossed
+@pytest.fixture(scope="module")
+def select(tmp_path_factory):
+    options = ["--target", "target", "-k", "3", "--output", "out", "--quiet"]
+    return crossed(tmp_path_factory.mktemp("select"), "select", "file.csv", *options)
 
 
-def test_contributing_names_every_file_of_it(crossed):
+def test_select_crosses_few_files(select):
+    before, files = select
+    print(len(before), *before, "then", len(files), *files[len(before) :])
+    assert "cli/select.py" in before and "data/load.py" in before
+    assert len(before) <= 36
+    assert len(files) <= 82
+
+
+def test_compare_crosses_few_files(tmp_path):
+    options = ["--target", "target", "-k", "3", "--repeats", "1", "--quiet", "--jobs", "2"]
+    _, files = crossed(tmp_path, "compare", "file.csv", *options)
+    print(len(files), *files)
+    assert "workflow/compare.py" in files
+    assert len(files) <= 75
+
+
+@pytest.mark.parametrize(("name", "most"), [("InFusedLasso", 35), ("Lasso", 26)])
+def test_a_fit_crosses_few_files(name, most):
+    X, y = load_wine(return_X_y=True)
+    with Walk() as walk:
+        getattr(infused, name)(n_features_to_select=5).fit(X, y)
+    print(len(walk.files), *walk.files)
+    assert "solvers/least_squares.py" in walk.files
+    assert len(walk.files) <= most
+
+
+def test_contributing_names_every_file_of_it(select):
     text = (ROOT / "CONTRIBUTING.md").read_text()
     walk = text[text.index("**`infused select file.csv`**") : text.index("**`InFusedLasso().fit`**")]
     named = set(re.findall(r"`([a-z_/]+)`", walk))
-    stems = [file.removesuffix(".py") for file in crossed]
+    stems = [file.removesuffix(".py") for file in select[0]]
     assert [stem for stem in stems if not {stem, stem.removesuffix("/__init__")} & named] == []
 
 

@@ -1,7 +1,7 @@
-"""Print the files of the package that a command crosses, in the order of their first call.
+"""Print the files of the package that a call crosses, in the order of their first call.
 
-``python -m tests.walks select table.csv -t kind -k 3`` stops where a selector is fitted. Calls while a module
-is being imported do not count, nor do the tools of ``_runtime``.
+``python -m tests.walks select table.csv -t kind -k 3`` follows a command; a line marks where a
+selector is fitted. Calls while a module is being imported do not count; every other file of the package does.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ import infused
 
 ROOT = str(Path(infused.__file__).parent) + "/"
 OPTIMIZED = 1  # a code flag: functions have it, bodies of modules and classes do not
+SELECTOR = "-- the selector --"
 
 
 class Walk:
-    """Files in the order in which a function of theirs is first called, until ``stop`` is called."""
+    """Files in the order of their first call; ``before`` is what precedes the function ``stop``."""
 
     def __init__(self, stop: str | None = None):
         self.stop = stop
         self.files: list[str] = []
-        self.stopped = False
+        self.before: list[str] | None = None
 
     def __enter__(self) -> Walk:
         sys.settrace(self._call)
@@ -35,13 +36,12 @@ class Walk:
 
     def _call(self, frame: FrameType, event: str, argument: Any) -> None:
         code = frame.f_code
-        if self.stopped or not _ours(code) or not code.co_flags & OPTIMIZED or _importing(frame):
+        if not _ours(code) or not code.co_flags & OPTIMIZED or _importing(frame):
             return
-        if code.co_qualname == self.stop:
-            self.stopped = True
-            return
+        if code.co_qualname == self.stop and self.before is None:
+            self.before = list(self.files)
         file = code.co_filename.removeprefix(ROOT)
-        if file not in self.files and not file.startswith("_runtime/"):
+        if file not in self.files:
             self.files.append(file)
 
 
@@ -65,4 +65,5 @@ if __name__ == "__main__":
 
     with Walk("LinearSelector.fit") as walk, contextlib.suppress(SystemExit):
         main()
-    print(*walk.files, sep="\n")
+    before = walk.before if walk.before is not None else walk.files
+    print(*before, SELECTOR, *walk.files[len(before) :], sep="\n")

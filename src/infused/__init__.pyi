@@ -2,9 +2,9 @@ from . import bench as bench
 from . import data as data
 from . import exceptions as exceptions
 from . import report as report
-from ._runtime.bar import progress as progress
 from ._runtime.cluster import cluster as cluster
-from .data.fetch import fetch_dataset as fetch_dataset
+from ._runtime.progress import progress as progress
+from .data.named import fetch_dataset as fetch_dataset
 from .graphs import FeatureGraph as FeatureGraph
 from .graphs import feature_distributions as feature_distributions
 from .graphs import target_distributions as target_distributions

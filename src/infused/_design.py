@@ -21,19 +21,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from infused._runtime.cached import cached_property
+from infused._runtime.compat import cached_property
 from infused._typing import Array, Floats, Ints
-
-__all__ = [
-    "Design",
-    "SparseDesign",
-    "column_squares",
-    "copies_of",
-    "dense",
-    "inner_products",
-    "selected_columns",
-    "without_columns",
-]
 
 ROUNDING = 1e-12  # of a product, relative to the largest
 

@@ -7,8 +7,6 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Array", "Data", "Floats", "Ints", "TargetKind"]
-
 Array: TypeAlias = NDArray[Any]
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]

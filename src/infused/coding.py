@@ -20,22 +20,6 @@ import numpy as np
 
 from infused._typing import Array, Data, Floats, Ints
 
-__all__ = [
-    "DECIMALS",
-    "GAP",
-    "HOWS",
-    "OTHER",
-    "Coded",
-    "Coder",
-    "Coding",
-    "Levels",
-    "Origin",
-    "VariableCoding",
-    "fewest_rows",
-    "has_gaps",
-    "is_identifier",
-]
-
 Levels = tuple[tuple[str, ...] | None, ...]
 
 #: How a variable may be read from a column, and the signs of decimals in its texts.

@@ -10,13 +10,11 @@ import pytest
 from benchmarks.tables import earlier_versions
 from infused import available_selectors
 from infused.bench import Store, paper
-from infused.bench.ablation import ablation_table
-from infused.bench.frames import of_protocol, plain_methods
+from infused.bench.frames import of_protocol, older, plain_methods
 from infused.bench.statistics import best_scores, score_summary
-from infused.bench.tables import accuracy_table
-from infused.bench.versions import older
+from infused.bench.tables import ablation_table, accuracy_table
 from infused.cli import main
-from infused.selectors.versions import selector_version
+from infused.selectors.registry import selector_version
 
 ROOT = Path(__file__).parents[2]
 STORE, FIGURES = ROOT / "results", ROOT / "benchmarks" / "results"

@@ -23,13 +23,13 @@ from infused.bench.tuning import seed_for
 from infused.cli import main
 from infused.data import Dataset, load_data
 from infused.exceptions import InputError
-from infused.information.sharing import sharing
+from infused.information.structural import sharing
 from infused.penalties.quadratic import Ridge
-from infused.selectors.judges import LinearSVM, judge_named
+from infused.selectors.choose.evaluators import LinearSVM, judge_named
+from infused.selectors.choose.number import folds_of
+from infused.selectors.linear.model import SparseModel
 from infused.selectors.method import Method, canonical_json, prepared, typed_value
-from infused.selectors.model import SparseModel
 from infused.selectors.registry import ABLATIONS
-from infused.selectors.tuning import folds_of
 from tests.bench.odd_selectors import Listening
 from tests.selectors.family import DRAWN
 
@@ -431,7 +431,7 @@ def test_the_linear_svm_counts_equal_votes_as_libsvm_does():
 
 def test_the_penalty_is_tuned_on_a_share_of_many_samples(monkeypatch):
     seen = []
-    monkeypatch.setattr("infused.selectors.tuning.MOST_SAMPLES", 60)
+    monkeypatch.setattr("infused.selectors.choose.number.MOST_SAMPLES", 60)
     monkeypatch.setattr("infused.bench.protocol.tuned", lambda judge, X, y, *_: seen.append(y) or {"C": 1.0})
     problem, cells = cells_of(load_data("breast-cancer"))
     rows = evaluate(problem, cells[0], as_they_are)

@@ -12,10 +12,10 @@ from infused.bench import Experiment, Problem, Store, run_experiment
 from infused.bench.plan import Cell, content_key
 from infused.bench.store import StoreError
 from infused.data import load_data
-from infused.record.measures import number, score_text, signed
-from infused.selectors.judges import LinearSVM, judge_named
+from infused.record.sentences import number, score_text, signed
+from infused.selectors.choose.evaluators import LinearSVM, judge_named
+from infused.selectors.choose.scoring import Scoring, default_scoring, scoring_for
 from infused.selectors.method import Method
-from infused.selectors.scoring import Scoring, default_scoring, scoring_for
 
 
 def made(n_classes, n_samples=150, seed=0):

@@ -11,8 +11,15 @@ import pytest
 from scipy import stats
 
 from infused.bench.frames import failed_cells, metric_of, of_protocol, scored
-from infused.bench.paired import against_best, corrected_t_test, holm
-from infused.bench.ranks import compare_ranks, critical_difference, friedman, indistinct_groups
+from infused.bench.ranks import (
+    against_best,
+    compare_ranks,
+    corrected_t_test,
+    critical_difference,
+    friedman,
+    holm,
+    indistinct_groups,
+)
 from infused.bench.statistics import (
     best_scores,
     score_summary,

@@ -12,7 +12,7 @@ import pytest
 from pyarrow import parquet
 
 from infused.bench import Experiment, Problem, Store, StoreError, run_experiment
-from infused.bench.row_files import read_value, write_table, write_value
+from infused.bench.store import read_value, write_table, write_value
 from infused.cli import main
 from infused.data import load_data
 from infused.exceptions import InputError

@@ -11,14 +11,13 @@ import pandas as pd
 import pytest
 
 from infused.bench import paper
-from infused.bench.ablation import ablation_table
-from infused.bench.captions import LEAKY, signed
 from infused.bench.frames import of_protocol
 from infused.bench.paper_tables import datasets_table, published_accuracy_table, structural_table
 from infused.bench.ranks import rank_comparison
 from infused.bench.standings import compare_methods
-from infused.bench.table_formats import DASH, FORMATS, Table
-from infused.bench.tables import accuracy_table, accuracy_tables, rank_table, standings_table
+from infused.bench.table_formats import DASH, FORMATS, LEAKY, Table
+from infused.bench.tables import ablation_table, accuracy_table, accuracy_tables, rank_table, standings_table
+from infused.record.sentences import signed
 from tests.bench.made_rows import METHODS, make_rows, mean_and_error, with_failure
 
 LEVELS = {method: 0.95 - 0.01 * n for n, method in enumerate(paper.METHODS)} | {"random": 0.7}

@@ -18,8 +18,8 @@ from infused.bench.tuning import (
     transformed,
 )
 from infused.exceptions import InputError
-from infused.selectors.scoring import Scoring
-from infused.selectors.tuning import MOST_SAMPLES, numbers_to_try
+from infused.selectors.choose.number import MOST_SAMPLES, numbers_to_try
+from infused.selectors.choose.scoring import Scoring
 
 ACCURACY, R2 = Scoring("accuracy"), Scoring("r2")
 

@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 
 from infused.bench import Cell, Experiment, Outcome, Problem, Store, plan, protocol, run_experiment
+from infused.bench.frames import older
 from infused.bench.tables import accuracy_table
-from infused.bench.versions import older
 from infused.cli import main
 from infused.data import load_data
-from infused.selectors import versions
+from infused.selectors import registry as versions
 from infused.selectors.method import Method
-from infused.selectors.registry import ABLATIONS, SelectorInfo
-from infused.selectors.versions import selector_version
+from infused.selectors.registry import ABLATIONS, SelectorInfo, selector_version
 
 CELL = Cell("wine", "d" * 64, "lasso", "{}", "nested", "svm", (2, 4), 5, 0, 0, 0)
 
@@ -86,7 +85,7 @@ def test_another_protocol_stands_for_nothing_of_before(tmp_path, experiment, mon
 
 
 def versions_of_rows():
-    from infused.bench import versions
+    from infused.bench import frames as versions
 
     return versions
 

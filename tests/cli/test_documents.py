@@ -18,7 +18,7 @@ import scipy.io
 from infused import __version__, available_selectors
 from infused.cli.app import app, benchmarks
 from infused.data import available_datasets
-from infused.data.public import SETS
+from infused.data.named import SETS
 
 README = Path(__file__).parents[2] / "README.md"
 COMMANDS = [command.callback.__name__ for command in app.registered_commands]

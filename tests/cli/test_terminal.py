@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from infused._runtime.bar import time_text
-from infused._runtime.progress import Stage
+from infused._runtime.progress import Stage, time_text
 from infused.cli import terminal
 from infused.cli.select import show_files, show_selection
 from infused.cli.terminal import Watch

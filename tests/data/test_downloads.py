@@ -16,7 +16,7 @@ import pytest
 
 from infused.cli import main
 from infused.data import DataError, load_data
-from infused.data.packed import address_name
+from infused.data.sources import address_name
 from tests.data.servers import chunked, http, serving
 
 ROWS = 200
@@ -181,7 +181,7 @@ def test_all_of_it_has_a_deadline(monkeypatch):
 
 
 def test_a_length_beyond_the_limit_is_refused_at_once(monkeypatch):
-    monkeypatch.setattr("infused.data.packed.LARGEST_DOWNLOAD", 1000)
+    monkeypatch.setattr("infused.data.sources.LARGEST_DOWNLOAD", 1000)
     refused(always(http(b"a", "Content-Length: 1001"), 30.0), "holds more than")
 
 

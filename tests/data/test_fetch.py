@@ -18,9 +18,7 @@ import scipy.io
 import infused
 from infused.cli import main
 from infused.data import DataError, available_datasets, dataset_info, load_data
-from infused.data.fetch import fetch_file
-from infused.data.paper import PAPER
-from infused.data.public import MORE, SETS
+from infused.data.named import MORE, PAPER, SETS, fetch_file
 from tests.data.servers import chunked, first_byte, http, serving
 
 X = np.random.default_rng(0).normal(size=(30, 40))

@@ -17,11 +17,10 @@ import scipy.io
 import scipy.sparse as sp
 from pyarrow import parquet
 
-from infused._runtime.numbers import is_number
+from infused._runtime.checks import is_number
 from infused.data import DataError, load_data, open_columns
-from infused.data.dialect import find_dialect
 from infused.data.treatment import Treatment
-from infused.data.written import number
+from infused.data.written import find_dialect, number
 from infused.exceptions import InputError, MemoryBudgetError
 
 

@@ -11,9 +11,7 @@ import scipy.sparse as sp
 from sklearn import datasets
 
 from infused.data import DataError, available_datasets, dataset_info, load_data
-from infused.data.paper import PAPER
-from infused.data.public import MORE
-from infused.data.stored import data_folder
+from infused.data.named import MORE, PAPER, data_folder
 
 BUNDLED = ("digits", "breast-cancer", "wine", "diabetes")
 

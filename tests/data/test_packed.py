@@ -16,7 +16,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from infused.data import DataError, load_data, packed
+from infused.data import DataError, load_data
+from infused.data import sources as packed
 from infused.exceptions import InputError
 
 

@@ -17,8 +17,7 @@ import numpy as np
 import scipy.io
 
 from infused.data import DataError, load_data
-from infused.data.fetch import fetch_file
-from infused.data.public import MORE, SETS
+from infused.data.named import MORE, SETS, fetch_file
 from tests.data.servers import chunked, first_byte, http, serving
 from tests.fuzz.cases import UnsoundError, command, no_noise
 from tests.fuzz.files import mutated

@@ -14,9 +14,9 @@ from sklearn.linear_model import LogisticRegression
 
 from infused import available_selectors, make_selector
 from infused.exceptions import InputError
-from infused.selectors import importances
 from infused.selectors.method import defaults_of
 from infused.selectors.registry import selector_info
+from infused.selectors.scores import importances
 from tests.fuzz.cases import UnsoundError, no_noise
 
 #: What may change beside the data. Solvers go on until nothing but rounding is left.

@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 from infused import feature_distributions, target_distributions
 from infused.exceptions import InputError, MemoryBudgetError, OperationCancelledError
-from infused.graphs import steady_states
+from infused.graphs import distributions as steady_states
 from tests.hard_columns import hard_columns, hard_labels
 from tests.reference import precise_distribution, precise_target_distribution
 

@@ -10,9 +10,8 @@ import pytest
 import scipy.sparse as sp
 
 from infused.exceptions import InputError
-from infused.information import cuts
-from infused.information.cuts import distinct_samples
-from infused.information.discrete import DenseCodes, SparseCodes, discretize, target_codes
+from infused.information import discrete as cuts
+from infused.information.discrete import DenseCodes, SparseCodes, discretize, distinct_samples, target_codes
 from tests.hard_columns import hard_columns
 
 

@@ -12,7 +12,8 @@ import scipy.sparse as sp
 import infused
 from infused import StructuralInformation, structural_information
 from infused.exceptions import InputError, OperationCancelledError
-from infused.information import blocks, distributed, structural
+from infused.information import distributed, structural
+from infused.information import pair_sums as blocks
 from tests.runtime.test_cluster import tasks_of
 
 da = pytest.importorskip("dask.array")

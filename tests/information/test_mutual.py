@@ -12,10 +12,15 @@ from sklearn.metrics import mutual_info_score
 
 from infused._runtime.threads import Workers
 from infused.exceptions import MemoryBudgetError
-from infused.information import counting
-from infused.information.counting import EntryCounter, PlaneCounter, TableCounter
+from infused.information import mutual as counting
 from infused.information.discrete import DenseCodes, discretize
-from infused.information.mutual import MutualInformation, joint_information
+from infused.information.mutual import (
+    EntryCounter,
+    MutualInformation,
+    PlaneCounter,
+    TableCounter,
+    joint_information,
+)
 
 COUNTERS = {
     "tables": (float("inf"), 0, TableCounter),

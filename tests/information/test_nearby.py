@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from infused import InElasticNet, InFusedLasso, StructuralInformation
-from infused.information import nearby
-from infused.information.nearby import NearbyInformation, Sampled
+from infused.information import operator as nearby
+from infused.information.operator import NearbyInformation, Sampled
 from infused.penalties.quadratic import Structural
 from infused.penalties.rows import RowGroups
-from infused.selectors import structure
-from infused.selectors.model import SparseModel
+from infused.selectors.linear import information as structure
+from infused.selectors.linear.model import SparseModel
 from tests.information.test_operator import some_data
 
 N = 1500

@@ -12,7 +12,7 @@ from scipy.sparse.linalg import LinearOperator
 from infused import InElasticNet, InFusedLasso, StructuralInformation
 from infused.exceptions import PrecisionError
 from infused.penalties.quadratic import Structural
-from infused.selectors import structure
+from infused.selectors.linear import information as structure
 
 CASES = {
     "three classes": {},

@@ -8,9 +8,9 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_wine
 
 from infused import InElasticNet, InFusedLasso, structural_information
-from infused.information import sharing as module
 from infused.information import structural
-from infused.information.sharing import saved_seconds, sharing
+from infused.information import structural as module
+from infused.information.structural import saved_seconds, sharing
 
 WINE = load_wine(return_X_y=True)
 

@@ -124,7 +124,7 @@ def test_the_diagonal_is_twice_the_similarity_to_the_target():
 def small_tiles(monkeypatch):
     """Many tiles and many chunks on small data."""
     monkeypatch.setattr(structural, "TILE", 8)
-    monkeypatch.setattr("infused.information.products.BUFFER_BYTES", 2**17)
+    monkeypatch.setattr("infused.information.separable.BUFFER_BYTES", 2**17)
 
 
 @pytest.mark.parametrize("route", ROUTES)

@@ -18,7 +18,7 @@ from sklearn.feature_selection import (
 from sklearn.linear_model import LinearRegression, Ridge
 
 from infused import InFusedLasso
-from infused.record.distributions import class_distribution, target_scatter
+from infused.record.explained import class_distribution, target_scatter
 from infused.record.redundancy import redundancy_groups
 from infused.record.schema import SelectionRecord
 from infused.record.summary import summarize

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from infused.record.sureness import how_sure
+from infused.record.sentences import how_sure
 from infused.record.trust import Shadows, Stability
 from tests.record.records import cells_record
 

@@ -9,11 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from infused.bench.captions import LEAKY
-from infused.bench.standings import compare_methods
-from infused.bench.verdict import verdict
-from infused.report.html.comparison import render_comparison
-from infused.report.html.comparison_charts import differences_chart, scores_chart, stability_chart, time_chart
+from infused.bench.standings import compare_methods, verdict
+from infused.bench.table_formats import LEAKY
+from infused.report.html.comparison import (
+    differences_chart,
+    render_comparison,
+    scores_chart,
+    stability_chart,
+    time_chart,
+)
 from tests.bench.made_rows import METHODS, make_rows, with_failure
 from tests.report.test_page import OUTSIDE, Reader
 

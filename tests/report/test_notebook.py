@@ -8,9 +8,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from infused.bench.standings import compare_methods
+from infused.bench.standings import compare_methods, verdict
 from infused.bench.tables import standings_table
-from infused.bench.verdict import verdict
 from infused.report.html.notebook import BAR, comparison_html, selection_html
 from tests.bench.made_rows import make_rows, with_failure
 from tests.record import records

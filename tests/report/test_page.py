@@ -16,14 +16,19 @@ import pytest
 from jinja2 import UndefinedError
 
 from infused.data import Treatment
-from infused.record.schema import NumberCurve
 from infused.record.sentences import asked, came_out, how_many
 from infused.report.html.charts import convergence_chart, explained_chart, label
-from infused.report.html.number_chart import number_chart
+from infused.report.html.feature_charts import (
+    distribution_charts,
+    heat_chart,
+    network_chart,
+    network_layout,
+    picture_chart,
+)
 from infused.report.html.page import PAPER, filled
-from infused.report.html.redundancy_charts import heat_chart, network_chart, network_layout
 from infused.report.html.selection import MOST_ROWS, citations, render_report
-from infused.report.html.value_charts import distribution_charts, picture_chart
+from infused.report.html.trust_charts import number_chart
+from infused.selectors.choose.number import NumberCurve
 from tests.record import records
 
 MEGABYTE = 1e6

@@ -12,9 +12,8 @@ import pytest
 from sklearn.datasets import load_wine
 
 import infused
-from infused._runtime import started
-from infused._runtime.cluster import current_cluster
-from infused._runtime.tasks import each
+from infused._runtime import cluster as started
+from infused._runtime.cluster import current_cluster, each
 from infused.exceptions import InputError
 
 PATIENCE_S = 60

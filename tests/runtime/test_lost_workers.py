@@ -12,7 +12,7 @@ import pytest
 
 import infused
 from infused._runtime import cluster as runtime
-from infused._runtime.tasks import each
+from infused._runtime.cluster import each
 
 pytest.importorskip("distributed")
 

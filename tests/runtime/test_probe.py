@@ -11,8 +11,8 @@ from functools import partial
 
 import pytest
 
-from infused._runtime import probe
-from infused._runtime.probe import read_tried, try_first
+from infused._runtime import processes as probe
+from infused._runtime.processes import read_tried, try_first
 from infused.exceptions import InputError
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be copied")

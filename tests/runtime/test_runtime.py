@@ -17,9 +17,16 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import infused
 from infused import _kernels, make_selector
-from infused._runtime.memory import format_bytes, memory_budget, require
 from infused._runtime.progress import Stage, reporting, timed
-from infused._runtime.threads import blas_threads, one_blas_thread, spans, workers
+from infused._runtime.threads import (
+    blas_threads,
+    format_bytes,
+    memory_budget,
+    one_blas_thread,
+    require,
+    spans,
+    workers,
+)
 from infused.exceptions import InfusedError, InputError, MemoryBudgetError, OperationCancelledError
 
 
@@ -246,7 +253,7 @@ def test_private_names_of_scikit_learn_are_used_in_one_file():
     )
     files = Path(infused.__file__).parent.rglob("*.py")
     users = {path.name for path in files if private.search(path.read_text(encoding="utf-8"))}
-    assert users == {"sklearn_compat.py"}
+    assert users == {"compat.py"}
 
 
 FORKED = """
@@ -273,7 +280,7 @@ LOADING = """
 import os, signal, sys, threading
 from infused import _kernels
 threading.Thread(target=lambda: _kernels.epochs, daemon=True).start()
-while "infused._kernels.coordinate_descent" not in sys.modules:
+while "infused._kernels.descent" not in sys.modules:
     pass
 child = os.fork()
 if child == 0:
@@ -298,7 +305,7 @@ os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) % 256)
 
 COMPUTING = """
 import os, signal, threading
-from infused._runtime.cached import cached_property
+from infused._runtime.compat import cached_property
 begun = threading.Event()
 class Thing:
     @cached_property

@@ -1,7 +1,7 @@
 """What every selector answers on scikit-learn's data sets: recorded once, and held since.
 
 ``python -m tests.selectors.golden`` records anew, after a change that is meant to change answers, and after
-the number of the selector in ``infused.selectors.versions`` was raised: of every version the answers are
+the number of the selector in ``infused.selectors.registry`` was raised: of every version the answers are
 known by a hash, and one version has one.
 """
 
@@ -17,8 +17,7 @@ import numpy as np
 from sklearn import datasets
 
 from infused import available_selectors
-from infused.selectors.registry import selector_info
-from infused.selectors.versions import selector_version
+from infused.selectors.registry import selector_info, selector_version
 from tests.selectors.family import make_selector
 
 FILE = Path(__file__).parent / "golden.json"

@@ -16,9 +16,9 @@ from sklearn.svm import LinearSVC
 
 from infused import Lasso, available_selectors, make_selector
 from infused.exceptions import InputError
+from infused.selectors.choose.number import numbers_to_try
 from infused.selectors.registry import selector_info
-from infused.selectors.scores import AnovaSelector
-from infused.selectors.tuning import numbers_to_try
+from infused.selectors.scores.univariate import AnovaSelector
 
 #: These choose by themselves, in other ways.
 OTHERS = ("auto", "stability", "knockoffs")

@@ -14,8 +14,8 @@ from sklearn.svm import LinearSVC
 
 from infused import AutoSelector, StabilitySelection, make_selector
 from infused.exceptions import InputError
-from infused.selectors.scores import AnovaSelector
-from infused.selectors.trials import methods_of
+from infused.selectors.choose.auto import methods_of
+from infused.selectors.scores.univariate import AnovaSelector
 
 METHODS = ["anova", "mrmr", "lasso:lambda1=0.2"]
 

@@ -9,8 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 from infused import FusedLasso, InFusedLasso, Lasso, make_selector
-from infused.selectors.certainty import CertainOrder, Standing
-from infused.solvers.stopping import Stopping
+from infused.selectors.linear.certainty import CertainOrder, Standing
+from infused.solvers.result import Stopping
 
 TOLERANCES = (1e-3, 1e-4, 1e-6)
 

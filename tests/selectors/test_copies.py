@@ -7,7 +7,7 @@ import pytest
 
 from infused import FusedLasso
 from infused.penalties.fusion import chain_edges, grid_edges
-from infused.selectors.copies import GOLDEN, Copies
+from infused.selectors.linear.model import GOLDEN, Copies
 
 LAMBDAS = ((1.0, 0.1), (0.1, 1.0), (1.0, 1.0), (0.3, 0.7), (1.0, 1e-9), (1e-9, 1.0), (0.0, 1.0))
 

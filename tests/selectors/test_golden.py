@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from infused.selectors.versions import selector_version
+from infused.selectors.registry import selector_version
 from tests.selectors.golden import FILE, VERSIONS, answer, cases, digests, key, same, with_new_versions
 
 RECORDED = json.loads(FILE.read_text())

@@ -11,9 +11,8 @@ from sklearn.feature_selection import f_classif, f_regression, mutual_info_class
 from infused import GreedyForward, GroupLasso, InFusedLasso, Lasso, available_selectors
 from infused.exceptions import ScreeningWarning
 from infused.information.discrete import discretize, joint_codes
-from infused.selectors.f_test import FTest
-from infused.selectors.groups import Groups
-from infused.selectors.neighbours import joint_information_by_neighbours
+from infused.selectors.inputs.groups import Groups
+from infused.selectors.scores.univariate import FTest, joint_information_by_neighbours
 from tests.selectors.family import make_selector
 
 IDS = available_selectors()

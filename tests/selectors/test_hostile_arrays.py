@@ -12,9 +12,10 @@ from sklearn.datasets import load_diabetes, load_wine
 
 import infused
 from infused import InElasticNet, InFusedLasso, InLasso, available_selectors
-from infused._runtime.sparse import damage, sound
+from infused._runtime.checks import damage, sound
 from infused.exceptions import InputError, TargetWarning
-from infused.selectors import judges, linear
+from infused.selectors.choose import evaluators as judges
+from infused.selectors.linear import estimator as linear
 from infused.selectors.method import defaults_of
 from infused.selectors.registry import selector_info
 from tests.selectors.family import make_selector
@@ -181,7 +182,7 @@ def test_the_scale_of_a_real_target_does_not_matter(id, scale):
 @pytest.mark.parametrize("scale", [2.0**-1000, 2.0**1015])
 def test_the_scale_of_a_feature_does_not_matter(id, scale, monkeypatch):
     # Samples are drawn in another order: only a large forest ranks the same.
-    monkeypatch.setattr("infused.selectors.forest.TREES", 300)
+    monkeypatch.setattr("infused.selectors.scores.importances.TREES", 300)
     X, y = rounded_wine(), WINE[1]
     scales = np.where(np.arange(13) % 2, scale, 1.0)
     usual = usual_on_wine(id)

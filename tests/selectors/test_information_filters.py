@@ -16,13 +16,8 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from infused.information import counting
-from infused.selectors.cmim import CMIM
-from infused.selectors.disr import DISR
-from infused.selectors.jmi import JMI
-from infused.selectors.jmim import JMIM
-from infused.selectors.mifs import MIFS
-from infused.selectors.mrmr import MRMR
+from infused.information import mutual as counting
+from infused.selectors.greedy.filters import CMIM, DISR, JMI, JMIM, MIFS, MRMR
 
 WINE = load_wine(return_X_y=True)
 CANCER = load_breast_cancer(return_X_y=True)

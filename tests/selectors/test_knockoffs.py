@@ -10,18 +10,20 @@ from scipy.stats import binomtest
 
 from infused import KnockoffSelector
 from infused.exceptions import InputError, MemoryBudgetError
-from infused.selectors.feature_clusters import representatives
-from infused.selectors.knockoff_copies import (
+from infused.selectors.control.knockoffs import (
     CONSTRUCTIONS,
     Copies,
     Parts,
+    coefficient_gaps,
+    discoveries,
+    e_benjamini_hochberg,
+    e_values,
     equicorrelated,
     least_reconstructable,
     reconstructability,
     shrunk_covariance,
 )
-from infused.selectors.knockoff_filter import discoveries, e_benjamini_hochberg, e_values
-from infused.selectors.knockoff_statistic import coefficient_gaps
+from infused.selectors.control.redundancy import representatives
 
 every_construction = pytest.mark.parametrize("construction", CONSTRUCTIONS)
 

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics import mutual_info_score
 
-from infused.selectors.scores import MutualInformationSelector, is_discrete
+from infused.selectors.scores.univariate import MutualInformationSelector, is_discrete
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from infused import RedundancyFilter, feature_distributions, similarity
 from infused.exceptions import InputError
 from infused.information.discrete import discretize
-from infused.selectors.likeness import LIKENESS
+from infused.selectors.control.redundancy import LIKENESS
 
 MEASURES = list(LIKENESS)
 

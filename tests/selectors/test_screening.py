@@ -13,8 +13,8 @@ import infused
 from infused import MRMR, FusedLasso, GroupLasso, InFusedLasso, Lasso
 from infused._runtime.cluster import Cluster
 from infused.exceptions import InputError, MemoryBudgetError, ScreeningWarning
-from infused.selectors import screening
-from infused.selectors.inputs import dense_design, target_matrix
+from infused.selectors.inputs.training import dense_design, target_matrix
+from infused.selectors.linear import screening
 from tests.runtime.test_cluster import tasks_of
 
 da = pytest.importorskip("dask.array")

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from infused import GreedyForward
-from infused.selectors import forward_search, single_precision
+from infused.selectors.greedy import search as forward_search
+from infused.selectors.greedy import search as single_precision
 
 
 def fits(monkeypatch, X, y, **options):

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from infused import Lasso, available_selectors, make_selector
 from infused._design import SparseDesign
-from infused.selectors import inputs
+from infused.selectors.inputs import training as inputs
 
 LEAST_SQUARES = ["lasso", "fused-lasso", "group-lasso", "ulasso", "greedy-forward"]
 STRUCTURAL = ["infused-lasso", "in-elastic-net", "in-lasso"]

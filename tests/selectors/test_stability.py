@@ -18,9 +18,9 @@ from infused import Lasso, StabilitySelection, make_selector
 from infused._runtime.progress import reporting
 from infused.data import load_data
 from infused.exceptions import InputError
-from infused.selectors.half_samples import complementary_halves
-from infused.selectors.stability_bounds import (
+from infused.selectors.control.half_samples import (
     BOUNDS,
+    complementary_halves,
     expected_false,
     largest_number,
     smallest_threshold,

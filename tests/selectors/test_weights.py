@@ -15,10 +15,10 @@ from infused._runtime.threads import Workers
 from infused.exceptions import InputError
 from infused.information.discrete import discretize, target_codes
 from infused.information.mutual import MutualInformation, joint_information
-from infused.selectors.f_test import f_values
-from infused.selectors.groups import Groups
+from infused.selectors.inputs.groups import Groups
+from infused.selectors.inputs.training import weighed
 from infused.selectors.registry import selector_info
-from infused.selectors.weights import weighed
+from infused.selectors.scores.univariate import f_values
 
 STRUCTURAL = ["infused-lasso", "in-elastic-net"]
 UNWEIGHTED = [*STRUCTURAL, "auto", "stability", "knockoffs"]  # which draw samples or copies of features

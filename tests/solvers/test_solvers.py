@@ -23,17 +23,17 @@ from infused.penalties import (
     grid_edges,
     incidence,
 )
-from infused.selectors.inputs import design_matrix, left_over
+from infused.selectors.inputs.training import design_matrix, left_over
 from infused.solvers import (
     LeastSquares,
     coordinate_descent,
     largest_lambda3,
     proximal_gradient,
-    small_quadratic,
     split_bregman,
     split_bregman_on_working_set,
 )
-from infused.solvers.systems import Inverse, Woodbury
+from infused.solvers import coordinate_descent as small_quadratic
+from infused.solvers.split_bregman import Inverse, Woodbury
 
 TIGHT = {"tol_gap_abs": 1e-9, "tol_gap_rel": 1e-9, "tol_feas": 1e-9}
 NO_EDGES = chain_edges(1)
@@ -349,7 +349,7 @@ def test_a_ridge_raises_the_limit(shape):
 @pytest.mark.parametrize("share", [0.1, 0.5, 1.01])
 @pytest.mark.parametrize("edges", ["chain", "grid"])
 def test_algorithm_1_on_a_working_set_solves_the_whole_problem(edges, share, n_targets, monkeypatch):
-    monkeypatch.setattr("infused.solvers.working_set.FIRST_SIZE", 25)  # so that it grows more than once
+    monkeypatch.setattr("infused.solvers.split_bregman.FIRST_SIZE", 25)  # so that it grows more than once
     rng = np.random.default_rng(4)
     X = rng.normal(size=(30, 150)) / np.sqrt(30)
     B = np.zeros((150, n_targets))

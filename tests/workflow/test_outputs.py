@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import infused
-from infused._runtime.spreadsheets import csv_text, frame_csv, guarded, unguarded
+from infused._runtime.files import csv_text, frame_csv, guarded, unguarded
 from infused.cli import main
 from infused.exceptions import InputError
 from infused.record.schema import SelectionRecord

@@ -19,7 +19,7 @@ import infused
 from infused.cli import main
 from infused.exceptions import InputError
 from infused.record.schema import SelectionRecord
-from infused.record.sureness import how_sure
+from infused.record.sentences import how_sure
 
 
 def lasting(record):

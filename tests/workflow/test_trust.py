@@ -10,8 +10,7 @@ import pytest
 import infused
 from infused.exceptions import InputError
 from infused.record.schema import SelectionRecord
-from infused.record.sentences import came_out
-from infused.record.sureness import how_sure
+from infused.record.sentences import came_out, how_sure
 
 DATA = "breast-cancer"
 

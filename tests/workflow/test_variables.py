@@ -14,8 +14,8 @@ from infused.bench.tuning import choose_number, order_of_features
 from infused.coding import Coder
 from infused.data import load_data
 from infused.exceptions import InputError
+from infused.selectors.choose.scoring import scoring_for
 from infused.selectors.method import Method, prepared
-from infused.selectors.scoring import scoring_for
 from infused.workflow import Selection
 
 

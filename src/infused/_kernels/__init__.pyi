@@ -1,12 +1,12 @@
 from .binning import find_cuts as find_cuts
 from .class_means import class_sums as class_sums
-from .coordinate_descent import epochs as epochs
+from .descent import entries_epoch as entries_epoch
+from .descent import epochs as epochs
 from .entries import entry_sums as entry_sums
 from .factors import DEGREE as DEGREE
 from .factors import SHIFT as SHIFT
 from .factors import pair_factors as pair_factors
 from .pairs import add_common_samples as add_common_samples
 from .planes import plane_sums as plane_sums
-from .sparse_descent import entries_epoch as entries_epoch
 from .steady_state import feature_distributions as feature_distributions
 from .total_variation import total_variation_prox as total_variation_prox

@@ -17,8 +17,6 @@ from typing import Any
 
 from numba import config, njit, types
 
-__all__ = ["compiled", "filled", "given", "helper"]
-
 FOLDER = "INFUSED_KERNELS"  # names the folder of this process to its workers, where there is no other
 
 

@@ -11,30 +11,23 @@ with a :class:`ClusterError`.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import CancelledError, wait
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from itertools import count, islice
 from queue import Empty, SimpleQueue
+from socket import create_connection
 from time import monotonic, sleep
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakSet
 
-from infused._runtime.extras import extra
-from infused.exceptions import InfusedError, InputError
-
-__all__ = [
-    "Cluster",
-    "ClusterError",
-    "Done",
-    "Held",
-    "Running",
-    "cluster",
-    "current_cluster",
-    "is_collection",
-]
+from infused._runtime.messages import extra
+from infused._runtime.processes import sheltered_from_interrupts
+from infused.exceptions import InfusedError, InputError, Setting
 
 GONE = ("cancelled", "lost")
 CLOSED = ("closed", "closing")
@@ -399,3 +392,116 @@ def is_collection(value: Any) -> bool:
 def current_cluster() -> Cluster | None:
     """The cluster of the block that this runs in, if there is one."""
     return _current.get()
+
+
+PATIENCE_S = 10  # for a scheduler to answer
+
+
+@contextmanager
+def on_cluster(scheduler: str | None = None, workers: int | None = None) -> Iterator[None]:
+    """What runs inside uses the cluster that was asked for, if one was.
+
+    ``scheduler`` is the address of one that is there; ``workers`` is the number of processes of one that is
+    started for this block, and ends with it.
+    """
+    if scheduler is None and workers is None:
+        yield
+        return
+    if scheduler is not None and workers is not None:
+        raise InputError(
+            Setting("workers"), " starts a cluster and ", Setting("scheduler"), " uses one: give one of them"
+        )
+    if workers is not None and workers < 1:
+        raise InputError(Setting("workers", workers), ": give a whole number from 1")
+    extra("dask")
+    extra("distributed")
+    for handler in logging.getLogger("distributed").handlers:
+        handler.setLevel(logging.CRITICAL)  # a command says itself what is lost, in one line
+    with ExitStack() as stack:
+        place = scheduler if workers is None else stack.enter_context(local_cluster(workers))
+        stack.enter_context(cluster(stack.enter_context(_client(place, scheduler))))
+        yield
+
+
+@contextmanager
+def local_cluster(n_workers: int, **more: Any) -> Iterator[Any]:
+    """Processes with one thread each, for this machine alone, without a dashboard; Ctrl-C is for this one."""
+    with sheltered_from_interrupts():
+        local = extra("distributed").LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            scheduler_kwargs={"dashboard": False},
+            silence_logs=logging.CRITICAL,
+            **more,
+        )
+    with local:
+        yield local
+
+
+def _nothing_listens(address: str) -> bool:
+    """Whether a scheduler can be ruled out before a client of Dask is made.
+
+    A client that could not connect waits for the garbage collector, which may come while the next one starts:
+    then both wait for one lock, forever.
+    """
+    try:
+        host, port = extra("distributed.comm").get_address_host_port(address)
+        create_connection((host, port), PATIENCE_S).close()
+    except (OSError, ValueError):
+        return True
+    return False
+
+
+@contextmanager
+def _client(place: Any, scheduler: str | None) -> Iterator[Any]:
+    try:
+        if scheduler is not None and _nothing_listens(scheduler):
+            raise TimeoutError(scheduler)
+        with sheltered_from_interrupts():
+            client = extra("distributed").Client(place, timeout=PATIENCE_S, set_as_default=False)
+    except (OSError, TimeoutError, ValueError):
+        raise InputError(
+            Setting("scheduler", scheduler),
+            ": no scheduler of Dask answers there; give an address like tcp://node1:8786",
+        ) from None
+    with client:
+        yield client
+
+
+SMALL = (int, float, str, bytes)  # what may pass through a scheduler
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+def each(
+    function: Callable[..., Result], tasks: Iterable[Task], *data: Any, n_jobs: int | None = None
+) -> Generator[Result]:
+    """``function(*data, task)`` of every task, in their order.
+
+    Inside ``infused.cluster(client)`` the tasks run there, on data that are sent once, to the workers
+    directly. Else they run in ``n_jobs`` processes, as joblib counts them; one runs here. Leaving early stops
+    what has not begun.
+    """
+    cluster = current_cluster()
+    if cluster is not None:
+        held = [cluster.put(one) for one in data]
+        given = (task if isinstance(task, SMALL) else cluster.passing(partial(_same, task)) for task in tasks)
+        with closing(cluster.in_order(function, ((*held, task) for task in given))) as results:
+            yield from results
+        return
+    from joblib import Parallel, delayed, effective_n_jobs
+
+    if effective_n_jobs(n_jobs) == 1:
+        yield from (function(*data, task) for task in tasks)
+        return
+    jobs = (delayed(function)(*data, task) for task in tasks)
+    with closing(Parallel(n_jobs=n_jobs, return_as="generator")(jobs)) as results:
+        yield from results
+
+
+def _same(value: Any) -> Any:
+    return value

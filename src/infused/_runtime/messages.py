@@ -1,15 +1,14 @@
-"""The words that messages share."""
+"""Words that messages share, and packages that an extra brings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from infused.exceptions import InputError, Setting
-
-__all__ = ["check_choice", "count", "listed", "quoted", "reason", "suggestion"]
+from infused.exceptions import InputError, MissingExtraError, Setting
 
 SHOWN = 5  # names that a message lists before it says how many more there are
 LONGEST = 60  # characters of a name that a message shows
@@ -54,3 +53,34 @@ def reason(error: object) -> str:
     """What a library said, short enough for the end of a line."""
     text = " ".join(str(error).split()) or type(error).__name__
     return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 1] + "…"
+
+
+#: Which extra of infused brings which package.
+EXTRAS = {
+    "anndata": "h5ad",
+    "dask": "dask",
+    "distributed": "dask",
+    "filelock": "files",
+    "jinja2": "report",
+    "matplotlib": "plots",
+    "openpyxl": "files",
+    "pandas": "files",
+    "pyarrow": "files",
+    "rich": "cli",
+    "typer": "cli",
+    "zarr": "dask",
+}
+
+
+def extra(module: str) -> Any:
+    """A module of an optional package, or one line that says how to get it."""
+    package = module.partition(".")[0]
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != package:
+            raise
+        wanted = f"'infused[{EXTRAS[package]}]'" if package in EXTRAS else package
+        raise MissingExtraError(
+            f"this needs the package {package}, which is not installed: pip install {wanted}"
+        ) from error

@@ -9,11 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from threading import Lock, Timer
 from time import perf_counter
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
+from infused._runtime.messages import extra
 from infused.exceptions import OperationCancelledError
 
-__all__ = ["Overall", "ProgressCallback", "Stage", "current", "reporting", "timed"]
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, Task
+    from rich.text import Text
 
 SHARE = 0.5  # of what is left, for a stage: how many will follow is not known
 
@@ -108,3 +115,154 @@ def timed(timings: dict[str, float], key: str, message: str) -> Iterator[None]:
         yield
     finally:
         timings[key] = timings.get(key, 0.0) + perf_counter() - start
+
+
+#: Seconds before a bar appears.
+PATIENCE = 2.0
+
+
+@contextmanager
+def progress(callback: ProgressCallback | None = None, *, patience: float = 0.5) -> Iterator[None]:
+    """Show how far whatever runs inside is.
+
+    Parameters
+    ----------
+    callback : callable or None, default=None
+        Called as ``callback(fraction, message)`` with a fraction from 0 to 1 that never falls: what is known
+        beforehand of all stages inside, and 1 at the end. Return False to cancel. None draws a bar, for one
+        stage after the other: in a terminal, or in a notebook.
+    patience : float, default=0.5
+        Seconds before the bar appears.
+
+    Yields
+    ------
+    None
+        Everything inside that takes long reports: fits, :func:`select`, :func:`compare`, U.
+
+    Raises
+    ------
+    OperationCancelledError
+        Where the callback returns False.
+
+    See Also
+    --------
+    select : From data to selected features in one call.
+
+    Notes
+    -----
+    Selectors also take scikit-learn's callbacks where the installed version has them (1.9 and newer), such as
+    ``InFusedLasso().set_callbacks(sklearn.callback.ProgressBar())``.
+
+    Examples
+    --------
+    >>> import infused
+    >>> from sklearn.datasets import load_wine
+    >>> seen = []
+    >>> with infused.progress(lambda fraction, message: seen.append(fraction)):
+    ...     selector = infused.InFusedLasso(n_features_to_select=3).fit(*load_wine(return_X_y=True))
+    >>> seen == sorted(seen), seen[-1]
+    (True, 1.0)
+    """
+    if callback is None:
+        console = extra("rich.console").Console(stderr=True, highlight=False, markup=False, emoji=False)
+        with StageBar(console, patience) as bar, reporting(bar.report):
+            yield
+        return
+    overall = Overall(callback)
+    with reporting(overall):
+        yield
+    overall.finish()
+
+
+class StageBar:
+    """The bar, as a context; drawn where somebody looks, after some seconds."""
+
+    def __init__(self, console: Console, patience: float = PATIENCE):
+        self._console = console
+        self._lock = Lock()
+        self._bar: Progress | None = None
+        self._task: Any = None
+        self._message = ""
+        self._timer = Timer(patience, self._show)
+        self._timer.daemon = True
+
+    def __enter__(self) -> Self:
+        if self._console.is_terminal or self._console.is_jupyter:
+            self._bar = _bar(self._console)
+            self._timer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._timer.cancel()
+        with self._lock:
+            if self._bar is not None:
+                self._bar.stop()
+                self._bar = None
+
+    @property
+    def drawn(self) -> bool:
+        """Whether there is a bar, or will be."""
+        return self._bar is not None
+
+    def report(self, fraction: float, message: str) -> None:
+        """Move the bar to a fraction of the stage that the message names."""
+        if self._bar is None:
+            return
+        if message != self._message:
+            self._message = message
+            if self._task is not None:
+                self._bar.remove_task(self._task)
+            # A new task, so that the time left is that of this stage.
+            self._task = self._bar.add_task(message, total=None)
+        self._bar.update(self._task, total=1.0 if fraction > 0 else None, completed=fraction)
+
+    def _show(self) -> None:
+        with self._lock:
+            if self._bar is not None:
+                self._bar.start()
+
+
+def _bar(console: Console) -> Progress:
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        ProgressColumn,
+        SpinnerColumn,
+        TaskProgressColumn,
+        TextColumn,
+    )
+    from rich.text import Text
+
+    class Time(ProgressColumn):
+        """The time left, or as long as it is not known the time that has passed."""
+
+        max_refresh = 0.5  # seconds, so that the figure can be read
+
+        def render(self, task: Task) -> Text:
+            left = None if task.finished else task.time_remaining
+            return Text(time_text(task.elapsed or 0.0) if left is None else f"{time_text(left)} left")
+
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=30),
+        TaskProgressColumn(),
+        Time(),
+        console=console,
+        transient=True,
+    )
+
+
+def time_text(seconds: float) -> str:
+    """A time span for people.
+
+    >>> from infused._runtime.progress import time_text
+    >>> time_text(42), time_text(185), time_text(90_000)
+    ('42 s', '3 min 5 s', '25 h')
+    """
+    if seconds >= 6000:
+        return f"{seconds / 3600:.0f} h"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -8,6 +8,6 @@ from .runner import Progress as Progress
 from .runner import run_experiment as run_experiment
 from .standings import Standings as Standings
 from .standings import compare_methods as compare_methods
+from .standings import verdict as verdict
 from .store import Store as Store
 from .store import StoreError as StoreError
-from .verdict import verdict as verdict

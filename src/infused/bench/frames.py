@@ -12,29 +12,14 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, get_args
 
 from infused._runtime.messages import check_choice, listed
-from infused.bench.plan import REFERENCES, ProtocolName
-from infused.bench.versions import superseded
+from infused.bench.plan import PROTOCOL_VERSION, REFERENCES, ProtocolName
 from infused.exceptions import InputError, Setting
-from infused.record.measures import MEASURES
+from infused.record.sentences import MEASURES
 from infused.selectors.method import Method
+from infused.selectors.registry import FIRST, selector_version
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
-
-__all__ = [
-    "CELL",
-    "REFERENCES",
-    "failed_cells",
-    "labelled",
-    "metric_of",
-    "of_methods",
-    "of_protocol",
-    "only_dataset",
-    "other_variants",
-    "plain_methods",
-    "scored",
-    "without_references",
-]
 
 #: What tells one cell from another, once methods are labelled.
 CELL = ["dataset", "label", "repeat", "fold"]
@@ -191,3 +176,44 @@ def failed_cells(rows: DataFrame) -> DataFrame:
     others = rows[rows["status"] != "ok"].drop_duplicates(CELL)
     kept = others.merge(done, on=CELL, how="left", indicator=True)
     return kept.loc[kept["_merge"] == "left_only", [*CELL, "status", "reason"]].reset_index(drop=True)
+
+
+def older(rows: DataFrame) -> Series:
+    """Whether a row was measured by another version than today's.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One row per k of a cell; without columns of versions, all are today's.
+
+    Returns
+    -------
+    Series of bool
+    """
+    if "selector_version" not in rows.columns:
+        return rows["method"].map(lambda _: False).astype(bool)
+    todays = rows["method"].map({id: _todays(id) for id in rows["method"].unique()})
+    return (rows["selector_version"] != todays) | (rows["protocol_version"] != PROTOCOL_VERSION)
+
+
+def superseded(rows: DataFrame) -> Series:
+    """What a row's label adds where one method was measured in several versions: its own, if not today's.
+
+    So no line of a table mixes two versions. A method that was measured in one version only keeps its name,
+    and a note says so where that is not today's.
+    """
+    if "selector_version" not in rows.columns:
+        return rows["method"].map(lambda _: "")
+    versions = rows["selector_version"] + "/" + rows["protocol_version"]
+    several = versions.groupby([rows["method"], rows["parameters"]]).transform("nunique") > 1
+    words = " (version " + rows["selector_version"]
+    other = rows["protocol_version"] != PROTOCOL_VERSION
+    words = words + (", protocol " + rows["protocol_version"]).where(other, "") + ")"
+    return words.where(several & older(rows), "")
+
+
+def _todays(id: str) -> str:
+    try:
+        return selector_version(id)
+    except InputError:  # of a package that is not installed
+        return FIRST

@@ -10,18 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = [
-    "DATASETS",
-    "METHODS",
-    "SIZES",
-    "SOURCE",
-    "TABLE_2",
-    "TABLE_3",
-    "PublishedScore",
-    "PublishedSize",
-    "published_score",
-]
-
 SOURCE = 'Bai et al., "Fused Lasso for Feature Selection using Structural Information"'
 
 

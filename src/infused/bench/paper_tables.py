@@ -8,18 +8,26 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from infused.bench import paper
-from infused.bench.captions import ERRORS, OPTIMISM, in_order, p_text, protocol_words, signed, variant_note
 from infused.bench.frames import of_protocol, other_variants, plain_methods, scored
-from infused.bench.paired import PairedTest, paired_test
 from infused.bench.plan import ProtocolName
-from infused.bench.table_formats import DASH, Table
+from infused.bench.ranks import PairedTest, paired_test
+from infused.bench.table_formats import (
+    DASH,
+    ERRORS,
+    OPTIMISM,
+    Table,
+    in_order,
+    p_text,
+    protocol_words,
+    variant_note,
+)
 from infused.bench.tables import BestScores
 from infused.exceptions import InputError
+from infused.record.sentences import signed
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["datasets_table", "published_accuracy_table", "structural_table"]
 
 METRIC = "accuracy"
 _WHO = ("ours", "published")
@@ -34,7 +42,7 @@ def datasets_table() -> Table:
     """Table 1: the sizes of the data sets, those of our files beside the published."""
     import pandas as pd
 
-    from infused.data.paper import PAPER
+    from infused.data.named import PAPER
 
     lines, data = [], []
     for name, size in paper.SIZES.items():

@@ -10,32 +10,18 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from infused._runtime.cached import cached_property
+from infused._runtime.compat import cached_property
 from infused._runtime.messages import check_choice
 from infused._typing import Array, TargetKind
 from infused.exceptions import InputError, Setting
-from infused.selectors.judges import LARGEST_WHOLE, default_judge, judge_named
+from infused.selectors.choose.evaluators import LARGEST_WHOLE, default_judge, judge_named
+from infused.selectors.choose.scoring import PLAIN, check_scoring, default_scoring
 from infused.selectors.method import Method, canonical_json, prepared
-from infused.selectors.scoring import PLAIN, check_scoring, default_scoring
-from infused.selectors.versions import FIRST, selector_version
+from infused.selectors.registry import FIRST, selector_version
 
 if TYPE_CHECKING:
     from infused.data import Dataset
 
-__all__ = [
-    "ALL_FEATURES",
-    "CHANCE",
-    "PROTOCOL_VERSION",
-    "REFERENCES",
-    "SCHEMA",
-    "Cell",
-    "Experiment",
-    "Problem",
-    "ProtocolName",
-    "check_ks",
-    "content_key",
-    "default_ks",
-]
 
 SCHEMA = 1
 """Of rows and of cells: a new number means that earlier files cannot be read."""

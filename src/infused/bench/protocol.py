@@ -49,14 +49,12 @@ from infused.bench.tuning import (
     tuned,
 )
 from infused.coding import Coded
-from infused.information.sharing import saved_seconds
-from infused.selectors.judges import CONSTANT, Judge, judge_named, scaled
+from infused.information.structural import saved_seconds
+from infused.selectors.choose.evaluators import CONSTANT, Judge, judge_named, scaled
+from infused.selectors.choose.number import dense, enough_samples, folds_of
+from infused.selectors.choose.scoring import PLAIN, Scoring, scores_of, scoring_for
 from infused.selectors.method import Method, canonical_json, prepared
-from infused.selectors.scoring import PLAIN, Scoring, scores_of, scoring_for
-from infused.selectors.tuning import dense, enough_samples, folds_of
-from infused.selectors.versions import FIRST
-
-__all__ = ["Remember", "evaluate"]
+from infused.selectors.registry import FIRST
 
 LONGEST_WARNING = 200
 

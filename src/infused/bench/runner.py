@@ -19,7 +19,6 @@ from infused.exceptions import InputError, Setting
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["Outcome", "Progress", "run_experiment"]
 
 Place = tuple[str, int, int]  # data set, repeat, fold
 
@@ -175,7 +174,7 @@ def run_experiment(
     problems = {problem.name: problem for problem in experiment.problems}
     computed = 0
     if cluster is not None:
-        from infused.bench.remote import evaluate_on
+        from infused.bench.workers import evaluate_on
 
         finishing = evaluate_on(cluster, waiting.take, problems, store)
     elif n_workers == 1 and limits == Limits():

@@ -21,15 +21,6 @@ from infused.exceptions import InputError
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = [
-    "Stability",
-    "best_scores",
-    "overlap_variance",
-    "score_summary",
-    "selection_stability",
-    "stability_at",
-]
-
 
 def overlap_variance(n_folds: Any, n_train: Any, n_test: Any) -> Any:
     r"""The factor that turns the variance :math:`s^2` of fold results into that of their mean.

@@ -16,11 +16,9 @@ from infused._typing import Array, Data, Floats, Ints, TargetKind
 from infused.coding import Coded, Coder
 from infused.exceptions import InputError, Setting
 from infused.record.explained import explained_variance
-from infused.record.measures import measure, number
-from infused.selectors.judges import Judge, default_judge, judge_named, scaled
-from infused.selectors.method import with_groups
-from infused.selectors.scoring import Scoring
-from infused.selectors.tuning import (
+from infused.record.sentences import measure, number
+from infused.selectors.choose.evaluators import Judge, default_judge, judge_named, scaled
+from infused.selectors.choose.number import (
     Fold,
     NumberCurve,
     Split,
@@ -29,18 +27,8 @@ from infused.selectors.tuning import (
     numbers_to_try,
     to_choose_on,
 )
-
-__all__ = [
-    "TRANSFORMS",
-    "Choice",
-    "choose_number",
-    "choose_transform",
-    "coded_parts",
-    "order_of_features",
-    "seed_for",
-    "transformed",
-    "tuned",
-]
+from infused.selectors.choose.scoring import Scoring
+from infused.selectors.method import with_groups
 
 TRANSFORMS: dict[str, Callable[[Any], Any]] = {"none": lambda X: X, "sqrt": np.sqrt, "log1p": np.log1p}
 

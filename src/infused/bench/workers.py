@@ -11,22 +11,24 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import connection as pipes
 from multiprocessing import get_context, parent_process
+from threading import Lock
 from time import monotonic
 from typing import Any
 
-from infused._runtime.interrupts import sheltered_from_interrupts
-from infused._runtime.memory import format_bytes
+from infused._runtime.cluster import Cluster, ClusterError, Done, Held, Running
+from infused._runtime.messages import reason
+from infused._runtime.processes import sheltered_from_interrupts
 from infused._runtime.progress import reporting
-from infused.bench.plan import Cell, Problem
+from infused._runtime.threads import format_bytes
+from infused.bench.plan import Cell, Problem, content_key
 from infused.bench.store import Row, Status, Store, failed_rows
 from infused.exceptions import InputError
-
-__all__ = ["Finished", "Limits", "Take", "evaluate_all", "evaluate_here", "whatever_happens"]
+from infused.information.structural import Shared, sharing
 
 #: Gives the next cell for a worker that is free, told which one it had before; None is the end.
 Take = Callable[[Cell | None], Cell | None]
@@ -176,7 +178,7 @@ def evaluate_here(take: Take, problems: dict[str, Problem], store: Store) -> Gen
     from threadpoolctl import threadpool_limits
 
     from infused.bench.protocol import evaluate
-    from infused.information.sharing import sharing
+    from infused.information.structural import sharing
 
     def rows_of(cell: Cell, problem: Problem) -> list[Row]:
         # A cell is one step of this run: the steps inside it are not told to who watches the run.
@@ -223,7 +225,7 @@ def work(pipe: Any, folder: Any) -> None:
     """The life of a worker: receive a cell, say so, say when the work of its method begins, send its rows."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     from infused.bench.protocol import evaluate
-    from infused.information.sharing import sharing
+    from infused.information.structural import sharing
 
     store = Store(folder)
 
@@ -287,3 +289,98 @@ def _single_threaded() -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
+
+
+class Workplace:
+    """A problem on a worker, with what was computed from its last fold; one cell at a time.
+
+    Methods that need the same information of a fold share it as long as the worker holds the problem. Clocks
+    of CPU seconds and recorded warnings belong to a process, so its threads take turns.
+    """
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        self._arrive()
+
+    def __getstate__(self) -> Problem:
+        return self.problem
+
+    def __setstate__(self, problem: Problem) -> None:
+        self.problem = problem
+        self._arrive()
+
+    def _arrive(self) -> None:
+        self.shared, self.alone = Shared(), Lock()
+
+
+class Memory:
+    """What cells share, by key: what was known before, and what is new."""
+
+    def __init__(self, known: Mapping[str, Any]):
+        self._known = known
+        self.new: dict[str, Any] = {}
+
+    def remember(self, key: Mapping[str, Any], compute: Callable[[], Any]) -> Any:
+        """See :meth:`infused.bench.Store.remember`."""
+        name = content_key(key)
+        if name in self._known:
+            return self._known[name]
+        self.new[name] = compute()
+        return self.new[name]
+
+
+def evaluate_on(
+    cluster: Cluster, take: Take, problems: dict[str, Problem], store: Store
+) -> Generator[Finished]:
+    """Every cell as it is finished, one at a time on every worker; leaving early leaves no task behind."""
+    before: dict[str, Cell] = {}
+    busy: set[str] = set()
+    places: dict[str, Held] = {}
+    known, learnt = cluster.put(store.remembered()), dict[str, dict[str, Any]]()
+
+    def hand_out(running: Running) -> None:
+        for worker in cluster.addresses():
+            if worker in busy or (cell := take(before.get(worker))) is None:
+                continue
+            if cell.dataset not in places:
+                places[cell.dataset] = cluster.put(Workplace(problems[cell.dataset]))
+            busy.add(worker)
+            task = places[cell.dataset], cell, known, learnt.get(cell.dataset, {})
+            running.add((cell, worker), evaluate_there, *task, worker=worker)
+
+    with closing(Running(cluster)) as running:
+        hand_out(running)
+        for (cell, worker), done in running:
+            rows, new, seconds = _outcome(cell, done)
+            for key, value in new.items():
+                store.keep(key, value)
+            learnt.setdefault(cell.dataset, {}).update(new)
+            busy.discard(worker)
+            before[worker] = cell
+            hand_out(running)
+            yield Finished(cell, rows, seconds)
+
+
+def evaluate_there(
+    place: Workplace, cell: Cell, known: Mapping[str, Any], more: Mapping[str, Any]
+) -> tuple[list[Row], dict[str, Any], float]:
+    """On a worker: the rows of a cell, what other cells may use, and seconds."""
+    from infused.bench.protocol import evaluate
+
+    memory = Memory({**known, **more})
+
+    def rows_of(cell: Cell, problem: Problem) -> list[Row]:
+        return evaluate(problem, cell, memory.remember)
+
+    with place.alone, sharing(place.shared):
+        began = monotonic()
+        rows = whatever_happens(rows_of, cell, place.problem)
+        return rows, memory.new, monotonic() - began
+
+
+def _outcome(cell: Cell, done: Done) -> tuple[list[Row], dict[str, Any], float]:
+    """What came of a cell; where it cost workers their lives, that is its reason."""
+    if isinstance(done.error, ClusterError):
+        return failed_rows(cell, "failed", reason(done.error)), {}, 0.0
+    found: tuple[list[Row], dict[str, Any], float] = done.value()
+    return found

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from infused._runtime.interrupts import TerminatedError, orderly_end
+from infused._runtime.processes import TerminatedError, orderly_end
 
 __all__ = ["main"]
 
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _main(arguments: Sequence[str] | None) -> int:
-    from infused._runtime.extras import extra
+    from infused._runtime.messages import extra
     from infused.exceptions import MissingExtraError
 
     try:

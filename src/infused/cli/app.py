@@ -10,20 +10,16 @@ import typer
 
 from infused import __version__
 from infused.cli import terminal
-from infused.cli.apply import APPLY_HELP, apply
 from infused.cli.benchmark import BENCHMARK_HELP, COMPACT_HELP, benchmark, compact
 from infused.cli.benchmark_tables import FIGURES_HELP, TABLE_HELP, figures, table
+from infused.cli.catalogue import DATASETS_HELP, FETCH_HELP, METHODS_HELP, datasets, fetch, methods
 from infused.cli.compare import COMPARE_HELP, compare
-from infused.cli.datasets import DATASETS_HELP, FETCH_HELP, datasets, fetch
 from infused.cli.errors import BAD_INPUT, STOPPED, tell
 from infused.cli.explain import EXPLAIN_HELP, explain
-from infused.cli.methods import METHODS_HELP, methods
 from infused.cli.options import examples
-from infused.cli.rerun import RERUN_HELP, rerun
+from infused.cli.records import APPLY_HELP, RERUN_HELP, apply, rerun
 from infused.cli.select import SELECT_HELP, select
 from infused.exceptions import InputError
-
-__all__ = ["app", "benchmarks", "named_data", "run"]
 
 app = typer.Typer(
     name="infused",

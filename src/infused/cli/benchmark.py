@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from infused._runtime.started import on_cluster
+from infused._runtime.cluster import on_cluster
 from infused.cli import options as o
 from infused.cli import terminal
 from infused.cli.errors import OUR_FAULT
@@ -23,15 +23,6 @@ if TYPE_CHECKING:
     from infused.bench import Experiment, Problem
     from infused.selectors.method import Method
 
-__all__ = [
-    "BENCHMARK_HELP",
-    "COMPACT_HELP",
-    "STORE",
-    "StoreFolder",
-    "benchmark",
-    "chosen_methods",
-    "compact",
-]
 
 BENCHMARK_HELP = o.help_page(
     """Compare methods by repeated cross-validation.
@@ -187,8 +178,7 @@ def _problems(
     from infused.bench import Problem, default_ks
     from infused.bench.plan import check_ks
     from infused.data import load_data
-    from infused.data.named import find_named
-    from infused.data.paper import PAPER
+    from infused.data.named import PAPER, find_named
 
     for source in sources or tuple(PAPER):
         data = load_data(source, **({} if find_named(source) else treatment))
@@ -213,7 +203,7 @@ def chosen_methods(ids: Sequence[str] | None, ablate: bool, allow_imports: bool 
 
 
 def _bytes(text: str | None) -> int | None:
-    from infused._runtime.memory import memory_budget
+    from infused._runtime.threads import memory_budget
 
     try:
         return None if text is None else memory_budget(text)
@@ -237,9 +227,10 @@ def _show(rows: DataFrame, quiet: bool) -> None:
 
 
 def _show_best(console: Console, rows: DataFrame) -> None:
-    from infused.bench.captions import in_order, measure, number, unit
     from infused.bench.frames import metric_of, of_protocol
     from infused.bench.statistics import best_scores, score_summary
+    from infused.bench.table_formats import in_order
+    from infused.record.sentences import measure, number, unit
 
     entries: dict[str, dict[str, str]] = {}
     metrics = []

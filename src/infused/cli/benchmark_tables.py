@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from infused.bench.plan import ProtocolName
     from infused.bench.table_formats import Table
 
-__all__ = ["FIGURES_HELP", "TABLE_HELP", "figures", "table"]
 
 TABLE_HELP = o.help_page(
     """Show the best mean of every method on every data set, with its number of features.
@@ -125,9 +124,8 @@ def _chosen(
     rows: DataFrame, protocol: ProtocolName, paper: bool, ablation: bool, dataset: str | None
 ) -> tuple[list[Table], list[Table]]:
     """The tables whose numbers CSV holds, and all that are asked for."""
-    from infused.bench.ablation import ablation_table
     from infused.bench.paper_tables import datasets_table, published_accuracy_table, structural_table
-    from infused.bench.tables import accuracy_tables
+    from infused.bench.tables import ablation_table, accuracy_tables
 
     if dataset is not None:
         tables = [_one_dataset(rows, protocol, dataset)]
@@ -180,10 +178,10 @@ def figures(
     quiet: o.Quiet = False,
 ) -> None:
     """Draw the figures of a store."""
-    from infused._runtime.extras import extra
     from infused._runtime.files import check_writable
-    from infused.bench.captions import version_notes
+    from infused._runtime.messages import extra
     from infused.bench.frames import labelled, plain_methods
+    from infused.bench.table_formats import version_notes
 
     extra("matplotlib").use("Agg")
     check_writable(output)
@@ -223,7 +221,7 @@ def _convergence(folder: Path, watch: Watch) -> list[Path]:
     import matplotlib.pyplot as plt
 
     from infused.data import load_data
-    from infused.data.stored import is_present
+    from infused.data.named import is_present
     from infused.report import plot_convergence
     from infused.selectors import make_selector
 

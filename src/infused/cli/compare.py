@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from infused._runtime.extras import extra
-from infused._runtime.started import on_cluster
+from infused._runtime.cluster import on_cluster
+from infused._runtime.messages import extra
 from infused.cli import options as o
 from infused.cli import terminal
 from infused.cli.errors import OUR_FAULT
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from infused.workflow import Comparison
 
-__all__ = ["COMPARE_HELP", "compare", "show_comparison"]
 
 COMPARE_HELP = o.help_page(
     """Compare selectors on DATA by cross-validation: which is best, with how many features, is it real?

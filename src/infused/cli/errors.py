@@ -19,8 +19,6 @@ from infused.cli import terminal
 from infused.cli.options import spelled
 from infused.exceptions import InfusedError, InputError
 
-__all__ = ["BAD_INPUT", "OUR_FAULT", "STOPPED", "bug_report", "tell"]
-
 OUR_FAULT, BAD_INPUT, STOPPED = 1, 2, 130
 FRAMES = 5
 NUMBERS = re.compile(r"[-+0-9.,xeE]+")

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from infused.workflow.explain import Explanation, Neighbour
 
-__all__ = ["EXPLAIN_HELP", "explain", "show_explanation"]
 
 EXPLAIN_HELP = o.help_page(
     """Explain one feature: its values by class, what it tells about the target, and what repeats it.

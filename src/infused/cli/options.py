@@ -14,39 +14,6 @@ import typer
 
 from infused.exceptions import InputError, Setting
 
-__all__ = [
-    "CLASSIFIER",
-    "AllowImports",
-    "Data",
-    "Force",
-    "HelpPage",
-    "Jobs",
-    "Json",
-    "Output",
-    "Processes",
-    "ProtocolOption",
-    "Quiet",
-    "RecordFile",
-    "Report",
-    "Scheduler",
-    "Scoring",
-    "Seed",
-    "Target",
-    "Timeout",
-    "Workers",
-    "examples",
-    "given_options",
-    "help_page",
-    "parse_grid",
-    "parse_names",
-    "parse_number",
-    "parse_numbers",
-    "reads_data",
-    "reads_features",
-    "spelled",
-    "typed",
-]
-
 READING = "Reading the data"
 RESULTS = "Results"
 CLUSTER = "Cluster"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from infused._runtime.extras import extra
-from infused._runtime.started import on_cluster
+from infused._runtime.cluster import on_cluster
+from infused._runtime.messages import extra
 from infused.cli import options as o
 from infused.cli import terminal
 from infused.cli.terminal import Watch
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from infused.record.schema import SelectionRecord
     from infused.workflow import Selection
 
-__all__ = ["SELECT_HELP", "select", "show_files", "show_selection"]
 
 SELECT_HELP = o.help_page(
     """Select the features of DATA that tell most about a target.
@@ -208,8 +207,7 @@ def _settings(texts: Sequence[str]) -> dict[str, Any]:
 
 def show_selection(console: Console, selection: Selection, written: list[Path]) -> None:
     """Two sentences, the best features, and where the rest is."""
-    from infused.record.sentences import asked, came_out, how_many
-    from infused.record.sureness import how_sure
+    from infused.record.sentences import asked, came_out, how_many, how_sure
 
     record = selection.record
     console.print(Text(terminal.printable(asked(record), 10_000)))
@@ -252,7 +250,7 @@ def _best_features(record: SelectionRecord) -> Any:
 
 def _tried_methods(record: SelectionRecord) -> Any:
     """The methods that were tried, and what each reached."""
-    from infused.record.measures import measure, score_text
+    from infused.record.sentences import measure, score_text
 
     name = "accuracy" if record.number is None else record.number.scoring
     title = measure(name).words

@@ -13,30 +13,13 @@ from rich.console import Console
 from rich.segment import Segment
 from rich.text import Text
 
-from infused._runtime.bar import PATIENCE, StageBar, time_text
-from infused._runtime.progress import reporting
+from infused._runtime.progress import PATIENCE, StageBar, reporting, time_text
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from infused.bench import Progress
 
-__all__ = [
-    "Screen",
-    "Watch",
-    "bar",
-    "cell_line",
-    "next_commands",
-    "note",
-    "plain_table",
-    "print_json",
-    "printable",
-    "results",
-    "share",
-    "sparks",
-    "stderr",
-    "warn",
-]
 
 LEVELS = "▁▂▃▄▅▆▇█"
 LONGEST = 48  # characters of a name in a table
@@ -214,7 +197,7 @@ def _outcome(progress: Progress) -> str:
     rows = progress.finished.rows
     if progress.finished.status != "ok":
         return f"{progress.finished.status}, {rows[0]['reason']}"
-    from infused.record.measures import measure, number
+    from infused.record.sentences import measure, number
 
     best = max(rows, key=lambda row: row["score"])
     how, value = measure(best["scoring"]), number(best["score"], best["scoring"])

@@ -11,22 +11,8 @@ import numpy as np
 
 from infused._runtime.messages import SHOWN, count, listed, quoted, suggestion
 from infused._typing import Data, Floats
-from infused.data.errors import DataError
+from infused.data.raw import DataError
 from infused.exceptions import Setting
-
-__all__ = [
-    "Problems",
-    "check_text",
-    "check_unique",
-    "find_column",
-    "find_columns",
-    "leave_out",
-    "named_like_identifier",
-    "no_columns",
-    "numbered",
-    "numeric_identifiers",
-    "pixel_names",
-]
 
 Words = tuple[str | Setting, ...]
 

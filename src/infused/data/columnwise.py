@@ -11,17 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from infused._runtime.extras import extra
-from infused._runtime.messages import listed, quoted, suggestion
-from infused._runtime.sizes import check_table
+from infused._runtime.checks import check_table
+from infused._runtime.messages import extra, listed, quoted, suggestion
 from infused._typing import Array, Floats
-from infused.data.errors import DataError, parsing
-from infused.data.raw import LARGE, column_numbers, too_large
+from infused.data.raw import LARGE, DataError, column_numbers, parsing, too_large
 from infused.data.readers.frames import check_nesting
 from infused.data.target import in_float, target_from_column
 from infused.exceptions import InputError, Setting
-
-__all__ = ["Columns", "open_columns"]
 
 CHUNK_BYTES = 2**26
 MOST_CHUNKS = 10**7  # of an array of Zarr: more are claimed, not stored

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from infused._runtime.cached import cached_property
+from infused._runtime.compat import cached_property
 from infused._runtime.messages import count, listed, quoted
 from infused._typing import Array, Data, TargetKind
 from infused.coding import Coded, Coder, Levels, Origin, has_gaps
 from infused.data.columns import no_columns
-from infused.data.errors import DataError
-from infused.data.fingerprint import fingerprint
-from infused.data.raw import GridOrder
-
-__all__ = ["Dataset", "Features"]
+from infused.data.raw import DataError, GridOrder
 
 
 @dataclass(frozen=True)
@@ -232,3 +230,62 @@ class Dataset:
         if len(set(positions)) < len(positions):
             raise DataError(f"a feature is taken twice from {quoted(self.name)}")
         return positions
+
+
+VERSION = b"infused data 1"
+BLOCK = 256  # columns taken at once
+SPARSE = 4  # a column with fewer than a quarter of its entries non-zero is hashed by those
+
+
+def fingerprint(
+    X: Data, y: Array, names: Iterable[str], levels: Levels | None = None, impute: str | None = None
+) -> str:
+    """The SHA-256, in hexadecimal; levels and the way to fill gaps count where there are any."""
+    digest = hashlib.sha256(VERSION)
+    _feed_texts(digest, names)
+    _feed_numbers(digest, np.array(X.shape), "<i8")
+    for rows, values in _columns(X):
+        if len(rows) * SPARSE < X.shape[0]:
+            _feed_numbers(digest, rows, "<i8")
+            _feed_numbers(digest, np.where(np.isnan(values), np.nan, values), "<f8")
+        else:
+            column = np.zeros(X.shape[0])
+            column[rows] = np.where(np.isnan(values), np.nan, values)  # every gap has the same bits
+            _feed_numbers(digest, column, "<f8")
+    _feed_numbers(digest, np.array(y.shape), "<i8")
+    if y.dtype.kind == "U":
+        _feed_texts(digest, y.tolist())
+    else:
+        _feed_numbers(digest, y, "<f8" if y.dtype.kind == "f" else "<i8")
+    for own in levels or ():
+        _feed_texts(digest, ("category", *own) if own is not None else ("number",))
+    if impute is not None:
+        _feed_texts(digest, (f"gaps by {impute}",))
+    return digest.hexdigest()
+
+
+def _columns(X: Data) -> Iterator[tuple[Array, Array]]:
+    """Rows and values of the non-zero entries of each column."""
+    if isinstance(X, np.ndarray):
+        for start in range(0, X.shape[1], BLOCK):
+            for column in np.asfortranarray(X[:, start : start + BLOCK]).T:
+                rows = np.flatnonzero(column)
+                yield rows, column[rows]
+        return
+    by_column = X.tocsc()
+    by_column.sum_duplicates()
+    by_column.eliminate_zeros()
+    for start, end in zip(by_column.indptr, by_column.indptr[1:], strict=False):
+        yield by_column.indices[start:end], by_column.data[start:end]
+
+
+def _feed_texts(digest: Any, texts: Iterable[str]) -> None:
+    """Each text after its length, so that no two lists run together."""
+    for text in texts:
+        encoded = text.encode("utf-8", "surrogatepass")
+        digest.update(b"%d:%b" % (len(encoded), encoded))
+
+
+def _feed_numbers(digest: Any, values: Array, dtype: str) -> None:
+    digest.update(b"%s %d " % (dtype.encode(), values.size))
+    digest.update(np.ascontiguousarray(values, dtype=dtype).data)

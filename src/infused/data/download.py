@@ -33,19 +33,9 @@ from urllib.request import (
 )
 
 from infused._runtime.files import write_whole
-from infused._runtime.memory import format_bytes
 from infused._runtime.messages import quoted, reason
-from infused.data.errors import DataError
-
-__all__ = [
-    "LARGEST_DOWNLOAD",
-    "Arrived",
-    "TransferError",
-    "bytes_kept",
-    "check_address",
-    "download",
-    "forget",
-]
+from infused._runtime.threads import format_bytes
+from infused.data.raw import DataError
 
 LARGEST_DOWNLOAD = 2 * 2**30
 PATIENCE_S = 60.0  # for the next byte, and for the first of the content

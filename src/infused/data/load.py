@@ -14,15 +14,12 @@ from infused._typing import Array
 from infused.coding import Origin, VariableCoding
 from infused.data.columns import check_unique, find_column, find_columns, leave_out
 from infused.data.dataset import Dataset, Features
-from infused.data.errors import DataError
 from infused.data.prepare import matrix_columns, prepare_features, table_columns
-from infused.data.raw import LARGE, Raw, RawMatrix, RawTable, in_numbers, likely_targets
+from infused.data.raw import LARGE, DataError, Raw, RawMatrix, RawTable, in_numbers, likely_targets
 from infused.data.sources import Source, file_source, find_source
 from infused.data.target import present, settle_target, target_from_array, target_from_column
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError, Setting
-
-__all__ = ["load", "load_data", "load_features", "read_recorded"]
 
 AS_IT_IS = Treatment()
 READING = {"target", "target_file", "x_key", "y_key", "separator", "encoding", "header"}

@@ -1,19 +1,24 @@
-"""Data known by name: scikit-learn's bundled sets, the eight sets of the paper, and more of their kinds."""
+"""Data sets by name: what there is, where it is kept, and how it is fetched."""
 
 from __future__ import annotations
 
+import hashlib
+import os
+import sys
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
+from urllib.error import HTTPError, URLError
 
 import numpy as np
 
+from infused._runtime.files import alone_in, check_writable, write_whole
 from infused._runtime.messages import quoted, suggestion
-from infused.data.errors import DataError
-from infused.data.public import SETS
-from infused.data.raw import RawMatrix
-from infused.data.stored import is_present, read_stored
-
-__all__ = ["DatasetInfo", "available_datasets", "dataset_info", "find_named", "read_named"]
+from infused.data.columns import pixel_names
+from infused.data.dataset import Dataset
+from infused.data.download import Arrived, TransferError, bytes_kept, download, forget
+from infused.data.raw import DataError, GridOrder, RawMatrix
+from infused.data.treatment import Treatment
 
 #: name: (title, samples, features, classes)
 BUNDLED: dict[str, tuple[str, int, int, int | None]] = {
@@ -147,3 +152,281 @@ def _read_bundled(name: str) -> RawMatrix:
         y = np.asarray(bunch.target_names)[y]
     names = tuple(str(feature) for feature in bunch.feature_names)
     return RawMatrix(bunch.data, y, TARGETS[name], names, (8, 8) if name == "digits" else None)
+
+
+SCIKIT_FEATURE = "scikit-feature repository (Arizona State University)"
+DENG_CAI = "Deng Cai's page of face and digit data"
+SCIKIT_FEATURE_FILES = "https://jundongl.github.io/scikit-feature/files/datasets/"
+DENG_CAI_FILES = "http://www.cad.zju.edu.cn/home/dengcai/Data/"
+
+
+@dataclass(frozen=True)
+class StoredSet:
+    """What is known of a public file of data, and where it is."""
+
+    title: str
+    n_samples: int
+    n_features: int
+    n_classes: int
+    collection: str
+    """The public collection that it comes from."""
+    sha256: str | None
+    """Of its file; None where it is not known, then the first download settles it."""
+    address: str | None
+    """Of its file; None where no public file has this sum."""
+    grid_shape: tuple[int, int] | None = None
+    grid_order: GridOrder = "rows"
+    sparse: bool = False
+
+
+PAPER = {
+    "USPS": StoredSet(
+        "handwritten digits from envelopes, 16 x 16 pixels", 9298, 256, 10, DENG_CAI,
+        "99e71a60ca6f47c45d5478c964746d695ba21efffcd93b7e147fae6518cd768a",
+        DENG_CAI_FILES + "USPS/USPS.mat", (16, 16),
+    ),
+    "PIE": StoredSet(
+        "faces by pose and light, 32 x 32 pixels", 11554, 1024, 68, DENG_CAI,
+        "4cd3bbea0426cddbc08f0bf820bfeb77da137724090e285a8b272099613a9f28",
+        None, (32, 32), "columns",
+    ),
+    "YaleB": StoredSet(
+        "faces under many lights, 32 x 32 pixels", 2414, 1024, 38, DENG_CAI,
+        "3fbbda4eb781b9bb28025189677b6727706e114eb0215bbfd718f1f4fcb54b99",
+        DENG_CAI_FILES + "YaleB/YaleB_32x32.mat", (32, 32), "columns",
+    ),
+    "Lymphoma": StoredSet(
+        "gene expression, types of lymphoma", 96, 4026, 9, SCIKIT_FEATURE,
+        "bd834ed911d47ecf2e07625ed77617d514d89ee398fa2e7a787230f7cf5243f8",
+        SCIKIT_FEATURE_FILES + "lymphoma.mat",
+    ),
+    "Leukemia": StoredSet(
+        "gene expression, two types of leukaemia", 72, 7129, 2, SCIKIT_FEATURE,
+        "068afe0fe1021932e1e7d801294c267de8aeaa9d41899acfac024e72b0d44c1e",
+        SCIKIT_FEATURE_FILES + "ALLAML.mat",
+    ),
+    "RELATHE": StoredSet(
+        "words of newsgroups: religion or atheism", 1427, 4322, 2, SCIKIT_FEATURE,
+        "1091fe26c721aa69ddc5ce3ebcef54e03565809cae07e1769cef45ad23ab28d0",
+        SCIKIT_FEATURE_FILES + "RELATHE.mat", sparse=True,
+    ),
+    "BASEHOCK": StoredSet(
+        "words of newsgroups: baseball or hockey", 1993, 4862, 2, SCIKIT_FEATURE,
+        "e0452e0f3c0fefdc5cb6352165e4ba4a25c3a2a7b5a5b4d44e103742d6317aa0",
+        SCIKIT_FEATURE_FILES + "BASEHOCK.mat", sparse=True,
+    ),
+    "Isolet1": StoredSet(
+        "spoken letters of the alphabet", 1560, 617, 26, SCIKIT_FEATURE,
+        "ea73c69b1342a7def8199458e53a70307a83d557eceb2579863dda57c3ccd2b1",
+        SCIKIT_FEATURE_FILES + "Isolet.mat",
+    ),
+}  # fmt: skip
+
+
+def _more(name: str, title: str, n_samples: int, n_features: int, n_classes: int) -> StoredSet:
+    address = f"{SCIKIT_FEATURE_FILES}{name}.mat"
+    return StoredSet(title, n_samples, n_features, n_classes, SCIKIT_FEATURE, None, address)
+
+
+MORE = {
+    "colon": _more("colon", "gene expression, colon tumours", 62, 2000, 2),
+    "GLIOMA": _more("GLIOMA", "gene expression, types of glioma", 50, 4434, 4),
+    "lung": _more("lung", "gene expression, types of lung cancer", 203, 3312, 5),
+    "Prostate-GE": _more("Prostate_GE", "gene expression, prostate cancer", 102, 5966, 2),
+    "TOX-171": _more("TOX_171", "gene expression, toxicology", 171, 5748, 4),
+    "COIL20": _more("COIL20", "things on a turntable, 32 x 32 pixels", 1440, 1024, 20),
+    "ORL": _more("ORL", "faces, 32 x 32 pixels", 400, 1024, 40),
+    "Yale": _more("Yale", "faces, 32 x 32 pixels", 165, 1024, 15),
+    "warpPIE10P": _more("warpPIE10P", "faces by pose, 44 x 55 pixels", 210, 2420, 10),
+    "PCMAC": _more("PCMAC", "words of newsgroups: PC or Mac", 1943, 3289, 2),
+    "madelon": _more("madelon", "made data: 20 features matter, 480 do not", 2600, 500, 2),
+}
+
+SETS = {**PAPER, **MORE}
+
+
+def data_folder() -> Path:
+    """The folder that INFUSED_DATA names, or one in the user's cache."""
+    named = os.environ.get("INFUSED_DATA")
+    if named:
+        return Path(named).expanduser()
+    if sys.platform == "win32":
+        cache = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        cache = Path.home() / "Library" / "Caches"
+    else:
+        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return cache / "infused"
+
+
+def file_of(name: str) -> Path:
+    """Where a set is looked for."""
+    return data_folder() / f"{name}.mat"
+
+
+def is_present(name: str) -> bool:
+    """Whether its file is there; its content is checked when it is read."""
+    return file_of(name).is_file()
+
+
+def sum_file(name: str) -> Path:
+    """Where the sum of a first download is kept."""
+    return file_of(name).with_suffix(".sha256")
+
+
+def known_sum(name: str) -> str | None:
+    """The SHA-256 that the file must have; None where neither we nor an earlier download know it."""
+    if SETS[name].sha256 is not None:
+        return SETS[name].sha256
+    kept = sum_file(name)
+    return kept.read_text(encoding="ascii").split()[0] if kept.is_file() else None
+
+
+def sum_of(path: Path) -> str:
+    """The SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_stored(name: str) -> RawMatrix:
+    """One of the sets, the very file that figures were computed on; word counts come sparse."""
+    entry, path = SETS[name], file_of(name)
+    if not path.is_file():
+        fetch = f"type infused datasets fetch {name}, or " if entry.address is not None else ""
+        raise DataError(f"{name} is not on this machine: {fetch}{by_hand(name)}")
+    expected, found = known_sum(name), sum_of(path)
+    if expected is not None and found != expected:
+        raise DataError(
+            f"{quoted(path)} is not the expected {name} (its SHA-256 begins with {found[:12]}, not with "
+            f"{expected[:12]}): get it again, or give its path instead of its name to read it as it is"
+        )
+    return read_as(path, entry, name)
+
+
+def by_hand(name: str) -> str:
+    """What to do where a set is absent and is not to be fetched."""
+    entry, path = SETS[name], file_of(name)
+    return (
+        f"get {path.name} from {entry.collection} and put it into {quoted(path.parent)}, or name its folder "
+        "in the environment variable INFUSED_DATA"
+    )
+
+
+def read_as(path: Path, entry: StoredSet, name: str) -> RawMatrix:
+    """A file as what it should be, or an error where it has another size."""
+    from scipy import sparse
+
+    from infused.data.readers.arrays import read_mat
+
+    stored = read_mat(path, Treatment(), "both")
+    if stored.X.shape != (entry.n_samples, entry.n_features):
+        size = " x ".join(str(length) for length in stored.X.shape)
+        raise DataError(
+            f"{quoted(path)} is not {name}: it has {size} values, not {entry.n_samples} x {entry.n_features}"
+        )
+    names = None if entry.grid_shape is None else pixel_names(entry.grid_shape, entry.grid_order == "columns")
+    X = sparse.csr_array(stored.X) if entry.sparse else stored.X
+    return RawMatrix(X, stored.y, "class", names, entry.grid_shape, entry.grid_order)
+
+
+def fetch_dataset(name: str) -> Dataset:
+    """Public data by their name, downloaded where they are not on this machine.
+
+    The file is kept in the folder that the environment variable INFUSED_DATA names, or in the user's cache,
+    and is not downloaded again. Its SHA-256 is checked. Of some sets no sum is known: the first file that has
+    the stated size settles it, and a later one must be the same. A transfer that was cut goes on from there,
+    unless the file may have changed meanwhile.
+
+    Parameters
+    ----------
+    name : str
+        One of `infused.data.available_datasets`, whatever its capitals.
+
+    Returns
+    -------
+    Dataset
+        The data, with one target.
+
+    Raises
+    ------
+    DataError
+        Where no data have this name, there is no connection, or the file is another than the expected.
+
+    See Also
+    --------
+    infused.data.available_datasets : The names.
+    infused.data.load_data : Reads files and named data that are there.
+
+    Examples
+    --------
+    >>> import infused
+    >>> infused.fetch_dataset("wine").n_samples  # comes with scikit-learn
+    178
+    """
+    known = _known(name)
+    if known not in BUNDLED:
+        fetch_file(known)
+    from infused.data.load import load_data  # which finds sources by the names in this file
+
+    return load_data(known)
+
+
+def fetch_file(name: str, arrived: Arrived = lambda done, total: None) -> Path:
+    """Return the file of a set, downloaded where it is absent; its content is what its sum says."""
+    name = _known(name)
+    if name in BUNDLED:
+        raise DataError(f"{name} comes with scikit-learn: there is nothing to fetch")
+    path = file_of(name)
+    if is_present(name):
+        return path
+    if SETS[name].address is None:
+        raise DataError(f"no public file is the very {name} that was measured: {by_hand(name)}")
+    check_writable(path.parent)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with alone_in(path.parent):
+        if not is_present(name):  # another process may have fetched it meanwhile
+            _fetch(name, path, arrived)
+    return path
+
+
+def _known(name: str) -> str:
+    known = find_named(name)
+    if known is None:
+        raise DataError(f"no data are named {quoted(name)}{suggestion(name, available_datasets())}")
+    return known
+
+
+def _fetch(name: str, path: Path, arrived: Arrived) -> None:
+    """Download a set beside its place, check it, and move it there."""
+    entry, expected, part = SETS[name], known_sum(name), path.with_suffix(path.suffix + ".part")
+    address = str(entry.address)
+    try:
+        download(address, part, resume=True, verified=expected is not None, arrived=arrived)
+    except TransferError as error:
+        raise DataError(_broken(name, address, part, error)) from error
+    try:
+        found = sum_of(part)
+        if expected is not None and found != expected:
+            raise DataError(
+                f"{address} is not the expected file: its SHA-256 is {found[:12]}..., not "
+                f"{expected[:12]}...; {by_hand(name)}"
+            )
+        read_as(part, entry, name)
+    except DataError:
+        forget(part)
+        raise
+    if expected is None:
+        write_whole(sum_file(name), f"{found}  {path.name}\n".encode())
+    part.replace(path)
+    forget(part)
+
+
+def _broken(name: str, address: str, part: Path, error: TransferError) -> str:
+    size = bytes_kept(part, verified=known_sum(name) is not None)
+    if size:
+        return f"{address} was cut after {size:,} bytes ({error}): run it again, it goes on from there"
+    forget(part)
+    why, cause = str(error), error.__cause__
+    if isinstance(cause, URLError):  # of which an HTTPError is one
+        why = f"the server answers {cause.code}" if isinstance(cause, HTTPError) else "is there a connection?"
+    return f"{address} cannot be fetched ({why}): {by_hand(name)}"

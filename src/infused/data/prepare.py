@@ -21,14 +21,11 @@ from infused.data.columns import (
     numeric_identifiers,
 )
 from infused.data.dataset import Features
-from infused.data.errors import DataError
-from infused.data.raw import Raw, RawMatrix, RawTable, column_kind
+from infused.data.raw import DataError, Raw, RawMatrix, RawTable, column_kind
 from infused.data.treatment import Treatment
 from infused.data.variables import Variables, recorded_loss, recorded_values, table_variables
 from infused.data.written import as_gaps
 from infused.exceptions import Setting
-
-__all__ = ["column_names", "matrix_columns", "prepare_features", "table_columns"]
 
 
 def prepare_features(raw: Raw, treatment: Treatment, where: str, target: int | None = None) -> Features:

@@ -2,37 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from infused._runtime.arrays import check_characters, in_double
-from infused._runtime.messages import count, reason
-from infused._runtime.sizes import FEATURE_BYTES, check_table
-from infused._runtime.sparse import sound
-from infused._runtime.targets import EXACT
+from infused._runtime.checks import EXACT, FEATURE_BYTES, check_characters, check_table, in_double, sound
+from infused._runtime.messages import count, quoted, reason
 from infused._typing import Array, Data, Floats
-from infused.data.errors import DataError
-
-__all__ = [
-    "EXACT",
-    "LARGE",
-    "GridOrder",
-    "Part",
-    "Raw",
-    "RawMatrix",
-    "RawTable",
-    "as_array",
-    "column_kind",
-    "column_numbers",
-    "in_numbers",
-    "large_floats",
-    "likely_targets",
-    "plain",
-    "too_large",
-    "validated",
-]
+from infused.exceptions import InputError
 
 #: "texts" are features whose types are known: a text file gives every value as it is written.
 Part: TypeAlias = Literal["both", "features", "target", "texts"]
@@ -236,3 +217,37 @@ def likely_targets(table: Any) -> list[str]:
     names = table.column_names
     known = [name for name in names if name.strip().casefold() in TARGET_NAMES]
     return list(dict.fromkeys([*known, names[-1], names[0]]))
+
+
+class DataError(InputError):
+    """The data cannot be used as they are; one line names the culprit and the option that helps.
+
+    See Also
+    --------
+    load_data : Raises it.
+
+    Examples
+    --------
+    >>> from infused.data import DataError, dataset_info
+    >>> try:
+    ...     dataset_info("wines")
+    ... except DataError as error:
+    ...     print(error)
+    no data are named 'wines'; did you mean 'wine'?
+    """
+
+
+@contextmanager
+def parsing(path: Path, what: str) -> Iterator[None]:
+    """Turn whatever a library raises on a damaged file into a `DataError` that names the file.
+
+    Truncated files make the parsers fail in many ways (``zlib.error``, ``struct.error``, ``KeyError``),
+    so every exception counts; wrap the library's call alone, never code of ours.
+    """
+    try:
+        yield
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:
+        message = f"{quoted(path)} could not be read as {what}; is it complete? ({reason(error)})"
+        raise DataError(message) from error

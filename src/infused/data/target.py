@@ -8,17 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from infused._runtime.arrays import in_double
+from infused._runtime.checks import FEW_VALUES, are_classes, in_double
 from infused._runtime.messages import count, listed, quoted
-from infused._runtime.targets import FEW_VALUES, are_classes
 from infused._typing import Array, TargetKind
 from infused.data.columns import check_text
-from infused.data.errors import DataError
-from infused.data.raw import LARGE, as_array, column_kind, column_numbers, plain, too_large
+from infused.data.raw import LARGE, DataError, as_array, column_kind, column_numbers, plain, too_large
 from infused.data.written import as_gaps, number, numbers_in, plain_texts
 from infused.exceptions import Setting
-
-__all__ = ["in_float", "present", "settle_target", "target_from_array", "target_from_column"]
 
 KINDS: dict[str | None, TargetKind] = {"classification": "classes", "regression": "real"}
 

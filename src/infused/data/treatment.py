@@ -11,8 +11,6 @@ from typing import Any
 from infused._runtime.messages import check_choice
 from infused.exceptions import InputError, Setting
 
-__all__ = ["Treatment"]
-
 IMPUTES = ("mean", "median", "most-frequent", "zero", "error")
 CATEGORIES = ("whole", "error")
 DATES = ("day-first", "month-first")

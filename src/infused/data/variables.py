@@ -31,8 +31,6 @@ from infused.data.written import (
 )
 from infused.exceptions import Setting
 
-__all__ = ["MOST_TEXTS", "Variables", "code_texts", "recorded_loss", "recorded_values", "table_variables"]
-
 MOST_TEXTS = 100  # different values of one column that may become columns of their own
 SHOWN = 3
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import entr
 
-from infused._runtime.extras import extra
-from infused._runtime.memory import memory_budget, require
-from infused._runtime.messages import check_choice
+from infused._runtime.messages import check_choice, extra
+from infused._runtime.threads import memory_budget, require
 from infused._typing import Array, Floats
 from infused.exceptions import InputError
 from infused.graphs.distributions import feature_distributions
@@ -18,8 +17,6 @@ from infused.graphs.validation import GRAPHS, Graph, Target, check_data, class_c
 
 if TYPE_CHECKING:
     import networkx
-
-__all__ = ["FeatureGraph"]
 
 
 class FeatureGraph:

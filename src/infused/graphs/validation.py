@@ -9,27 +9,10 @@ import scipy.sparse as sp
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
-from infused._runtime.arrays import check_characters, in_double
+from infused._runtime.checks import check_characters, in_double, sound, told_kind
 from infused._runtime.messages import check_choice
-from infused._runtime.sparse import sound
-from infused._runtime.targets import told_kind
 from infused._typing import Array, Data, Floats, Ints, TargetKind
 from infused.exceptions import InputError
-
-__all__ = [
-    "GRAPHS",
-    "SUM_TOLERANCE",
-    "Graph",
-    "Target",
-    "check_data",
-    "check_distributions",
-    "class_codes",
-    "comparable",
-    "is_mostly_zero",
-    "kind_of_target",
-    "resolve_target",
-    "sparse_if_mostly_zero",
-]
 
 SUM_TOLERANCE = 1e-6  # a distribution whose sum is further from one is a mistake
 MOSTLY_ZERO = 0.75

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from time import process_time
+from typing import Any, TypeVar
 
 import numpy as np
+from joblib import hash as content_hash
 
 from infused._runtime.cluster import Cluster, current_cluster, is_collection
-from infused._runtime.memory import memory_budget as resolve_budget
-from infused._runtime.memory import require
 from infused._runtime.messages import check_choice
 from infused._runtime.progress import ProgressCallback, Stage
-from infused._runtime.threads import Workers, spans, workers
+from infused._runtime.threads import Workers, require, spans, workers
+from infused._runtime.threads import memory_budget as resolve_budget
 from infused._typing import Floats, Ints
 from infused.exceptions import InputError, PrecisionError
-from infused.graphs.distributions import feature_graphs, target_graphs
-from infused.graphs.storage import DenseDistributions, FeatureDistributions, TargetDistributions
+from infused.graphs.distributions import (
+    DenseDistributions,
+    FeatureDistributions,
+    TargetDistributions,
+    feature_graphs,
+    target_graphs,
+)
 from infused.graphs.validation import (
     Graph,
     Target,
@@ -25,14 +33,18 @@ from infused.graphs.validation import (
     check_distributions,
     sparse_if_mostly_zero,
 )
-from infused.information.blocks import TILE, block_of
-from infused.information.criteria import CRITERIA, CriterionName
 from infused.information.operator import InformationOperator, linearised
-from infused.information.pair_sums import FeatureIndex, PairSumProblem, PairSums, strips
+from infused.information.pair_sums import (
+    CRITERIA,
+    TILE,
+    CriterionName,
+    FeatureIndex,
+    PairSumProblem,
+    PairSums,
+    block_of,
+    strips,
+)
 from infused.information.routes import ROUTES, RouteName, choose_route, dense_problem
-from infused.information.sharing import shared
-
-__all__ = ["StructuralInformation", "structural_information"]
 
 HELD_BACK = 32  # columns on which an operator is measured
 OPERATOR_TOLERANCES = (1e-4, 1e-6, 1e-8)  # of the factors, which matter less than linearising
@@ -560,3 +572,69 @@ def structural_information(
     if out is not None or is_collection(X):
         return compute()
     return shared(("U", graph, target, tol, criterion, route), (X, y), compute)
+
+
+Value = TypeVar("Value")
+
+LARGEST = 2**30  # bytes of what is kept: a U of 11,585 features
+
+
+class Shared:
+    """What was computed from the last X and y."""
+
+    def __init__(self) -> None:
+        self._source = ""
+        self._kept: dict[Hashable, tuple[Any, float]] = {}
+        self.seconds = 0.0
+        """CPU seconds that would have been spent without sharing, less those that sharing took."""
+
+    def get(self, what: Hashable, source: tuple[Any, ...], compute: Callable[[], Value]) -> Value:
+        """What was computed from this source before, or computed now."""
+        start = process_time()
+        name = content_hash(tuple(map(_content, source)))
+        if name != self._source:
+            self._source, self._kept = name, {}
+        self.seconds -= process_time() - start
+        if what not in self._kept:
+            start, before = process_time(), self.seconds
+            value = compute()
+            if getattr(value, "nbytes", 0) <= LARGEST:
+                self._kept[what] = value, process_time() - start + self.seconds - before
+            return value
+        kept, seconds = self._kept[what]
+        self.seconds += seconds
+        found: Value = kept
+        return found
+
+
+_current: ContextVar[Shared | None] = ContextVar("infused.sharing", default=None)
+
+
+@contextmanager
+def sharing(kept: Shared | None = None) -> Iterator[Shared]:
+    """Keep what is computed inside for the next who needs it; with what is kept already, if given."""
+    kept = Shared() if kept is None else kept
+    token = _current.set(kept)
+    try:
+        yield kept
+    finally:
+        _current.reset(token)
+
+
+def shared(what: Hashable, source: tuple[Any, ...], compute: Callable[[], Value]) -> Value:
+    """Compute, or take what was computed from the same source before, where that is kept."""
+    kept = _current.get()
+    return compute() if kept is None else kept.get(what, source, compute)
+
+
+def saved_seconds() -> float:
+    """CPU seconds that this process has saved by sharing."""
+    kept = _current.get()
+    return 0.0 if kept is None else kept.seconds
+
+
+def _content(part: Any) -> Any:
+    """What a sparse matrix holds, without the flags that SciPy sets when it is looked at."""
+    if not hasattr(part, "indptr"):
+        return part
+    return part.format, part.shape, part.data, part.indices, part.indptr

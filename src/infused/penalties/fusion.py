@@ -10,12 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from infused import _kernels
-from infused._runtime.sparse import sound
+from infused._runtime.checks import sound
 from infused._typing import Floats, Ints
 from infused.exceptions import InputError
 from infused.penalties.rows import L1
-
-__all__ = ["FusedChain", "chain_edges", "fusion_edges", "grid_edges", "incidence", "no_edges"]
 
 
 def no_edges() -> Ints:

@@ -10,19 +10,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from infused._design import Design, selected_columns
 from infused._typing import Array, Floats, Ints
-from infused.information.nearby import NearbyInformation
-from infused.information.operator import InformationOperator
-
-__all__ = [
-    "Decorrelation",
-    "Quadratic",
-    "Ridge",
-    "Structural",
-    "Sum",
-    "extreme_eigenvalues",
-    "ridge_instead",
-    "structural",
-]
+from infused.information.operator import InformationOperator, NearbyInformation
 
 #: U that is not formed, or not all of it.
 Unformed: TypeAlias = InformationOperator | NearbyInformation

@@ -8,8 +8,6 @@ import numpy as np
 
 from infused._typing import Array, Floats, Ints
 
-__all__ = ["L1", "GroupNorms", "RowGroups"]
-
 
 @dataclass(frozen=True)
 class RowGroups:

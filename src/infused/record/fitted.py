@@ -13,8 +13,6 @@ from infused._typing import Array, Floats, Ints
 from infused.exceptions import InputError
 from infused.record.schema import Convergence
 
-__all__ = ["FittedView", "finite", "view_of", "widened"]
-
 MOST_POINTS = 500  # of the objective's path
 
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from infused._typing import Ints
 
-__all__ = ["Shadows", "Stability", "StandIn", "TriedMethod", "stability_of", "tried_methods"]
-
 
 @dataclass(frozen=True)
 class StandIn:

@@ -11,31 +11,14 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from infused._runtime.arrays import in_double
-from infused._runtime.callbacks import CallbackSupport
+from infused._runtime.checks import check_varied, in_double, sound
 from infused._runtime.cluster import is_collection
-from infused._runtime.sklearn_compat import Interval, StrOptions, output_container
-from infused._runtime.sparse import sound
-from infused._runtime.targets import check_varied
+from infused._runtime.compat import CallbackSupport, Interval, StrOptions, output_container
 from infused._typing import Floats, Ints
 from infused.exceptions import InputError, Setting
 from infused.graphs.validation import comparable
-from infused.selectors.frames import has_texts, kept_columns
-from infused.selectors.groups import Groups
-
-__all__ = [
-    "NUMBER_OF_FEATURES",
-    "WEIGHT",
-    "BaseSelector",
-    "SoundSelector",
-    "ahead",
-    "check_one_target",
-    "checked",
-    "how_many",
-    "number_or_half",
-    "ranks",
-    "with_targets",
-]
+from infused.selectors.inputs.frames import has_texts, kept_columns
+from infused.selectors.inputs.groups import Groups
 
 #: What ``n_features_to_select`` may be, for scikit-learn's validation of parameters.
 NUMBER_OF_FEATURES = [

@@ -12,21 +12,6 @@ from collections.abc import Callable, Mapping
 from textwrap import dedent, indent
 from typing import Any, TypeVar
 
-__all__ = [
-    "AUTO",
-    "FILTERS",
-    "FORWARD",
-    "FUSION",
-    "INFORMED",
-    "KNOCKOFFS",
-    "LINEAR",
-    "SCORES",
-    "STABILITY",
-    "documented",
-    "entries",
-    "filled",
-]
-
 Kind = TypeVar("Kind", bound=type[Any])
 
 PLACEHOLDER = re.compile(r"^( *)%\((\w+)\)s$", re.MULTILINE)

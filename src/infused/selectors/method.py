@@ -16,18 +16,6 @@ from infused._typing import TargetKind
 from infused.exceptions import InputError, Setting
 from infused.selectors.registry import SelectorInfo, available_selectors, id_of, selector_info
 
-__all__ = [
-    "Method",
-    "canonical_json",
-    "defaults_of",
-    "methods_in",
-    "plain",
-    "prepared",
-    "told_target",
-    "typed_value",
-    "with_groups",
-]
-
 #: Parameters that a request gives apart from the method.
 APART = ("n_features_to_select", "n_jobs")
 

@@ -19,17 +19,6 @@ from typing import Any
 from infused._runtime.messages import quoted, reason, suggestion
 from infused.exceptions import InputError, Setting
 
-__all__ = [
-    "ABLATIONS",
-    "ENTRY_POINTS",
-    "SelectorInfo",
-    "available_selectors",
-    "find_class",
-    "id_of",
-    "make_selector",
-    "selector_info",
-]
-
 ENTRY_POINTS = "infused.selectors"
 
 
@@ -91,81 +80,85 @@ def _ours(id: str, where: str, summary: str, reference: str = "", **more: Any) -
 _OURS = (
     _ours(
         "infused-lasso",
-        "infused_lasso:InFusedLasso",
+        "linear.infused_lasso:InFusedLasso",
         "fused lasso with structural information",
         "Bai et al., Fused Lasso for Feature Selection using Structural Information",
         in_paper=True,
     ),
     _ours(
         "in-elastic-net",
-        "in_elastic_net:InElasticNet",
+        "linear.in_elastic_net:InElasticNet",
         "elastic net with structural information",
         "Cui et al. 2019",
         in_paper=True,
     ),
     _ours(
         "in-lasso",
-        "in_lasso:InLasso",
+        "linear.in_lasso:InLasso",
         "lasso with the information of pairs of features",
         "Zhang et al. 2017",
         in_paper=True,
     ),
-    _ours("lasso", "lasso:Lasso", "lasso (multi-task for classes)", "Tibshirani 1996", in_paper=True),
-    _ours("ulasso", "ulasso:ULasso", "uncorrelated lasso", "Chen et al. 2013", in_paper=True),
-    _ours("fused-lasso", "fused_lasso:FusedLasso", "fused lasso", "Tibshirani et al. 2005", in_paper=True),
+    _ours("lasso", "linear.lasso:Lasso", "lasso (multi-task for classes)", "Tibshirani 1996", in_paper=True),
+    _ours("ulasso", "linear.ulasso:ULasso", "uncorrelated lasso", "Chen et al. 2013", in_paper=True),
+    _ours(
+        "fused-lasso", "linear.fused_lasso:FusedLasso", "fused lasso", "Tibshirani et al. 2005", in_paper=True
+    ),
     _ours(
         "group-lasso",
-        "group_lasso:GroupLasso",
+        "linear.group_lasso:GroupLasso",
         "supervised group lasso on clusters of features",
         "Ma, Song, Huang 2007",
         in_paper=True,
     ),
     _ours(
-        "greedy-forward", "greedy_forward:GreedyForward", "forward selection by least squares", "Miller 2002"
+        "greedy-forward", "greedy.forward:GreedyForward", "forward selection by least squares", "Miller 2002"
     ),
     _ours(
         "knockoffs",
-        "knockoffs:KnockoffSelector",
+        "control.knockoffs:KnockoffSelector",
         "features that beat their knockoff copies, at a false discovery rate",
         "Candès et al. 2018; Ren, Barber 2024",
     ),
-    _ours("mifs", "mifs:MIFS", "mutual information less redundancy", "Battiti 1994"),
-    _ours("mrmr", "mrmr:MRMR", "maximum relevance, minimum redundancy", "Peng, Long, Ding 2005"),
-    _ours("jmim", "jmim:JMIM", "joint mutual information maximisation", "Bennasar, Hicks, Setchi 2015"),
-    _ours("jmi", "jmi:JMI", "joint mutual information", "Yang, Moody 1999"),
-    _ours("cmim", "cmim:CMIM", "conditional mutual information maximisation", "Fleuret 2004"),
-    _ours("disr", "disr:DISR", "double input symmetrical relevance", "Meyer, Bontempi 2006"),
-    _ours("random", "scores:RandomSelector", "features at random"),
-    _ours("anova", "scores:AnovaSelector", "F value of each feature"),
+    _ours("mifs", "greedy.filters:MIFS", "mutual information less redundancy", "Battiti 1994"),
+    _ours("mrmr", "greedy.filters:MRMR", "maximum relevance, minimum redundancy", "Peng, Long, Ding 2005"),
+    _ours(
+        "jmim", "greedy.filters:JMIM", "joint mutual information maximisation", "Bennasar, Hicks, Setchi 2015"
+    ),
+    _ours("jmi", "greedy.filters:JMI", "joint mutual information", "Yang, Moody 1999"),
+    _ours("cmim", "greedy.filters:CMIM", "conditional mutual information maximisation", "Fleuret 2004"),
+    _ours("disr", "greedy.filters:DISR", "double input symmetrical relevance", "Meyer, Bontempi 2006"),
+    _ours("random", "scores.univariate:RandomSelector", "features at random"),
+    _ours("anova", "scores.univariate:AnovaSelector", "F value of each feature"),
     _ours(
         "mutual-info",
-        "scores:MutualInformationSelector",
+        "scores.univariate:MutualInformationSelector",
         "mutual information of each feature",
         "Cover, Thomas 1991",
     ),
     _ours(
         "l1-logistic",
-        "importances:L1LogisticSelector",
+        "scores.importances:L1LogisticSelector",
         "logistic regression with an l1 penalty",
         "Fan et al. 2008",
         regression=False,
     ),
     _ours(
         "random-forest",
-        "importances:RandomForestSelector",
+        "scores.importances:RandomForestSelector",
         "impurity importance in a random forest",
         "Breiman 2001",
     ),
     _ours(
         "auto",
-        "auto:AutoSelector",
+        "choose.auto:AutoSelector",
         "method, parameters and number by cross-validation",
         "Breiman et al. 1984",
         inside="methods",
     ),
     _ours(
         "stability",
-        "stability:StabilitySelection",
+        "control.stability:StabilitySelection",
         "features that halves of the samples agree on",
         "Meinshausen, Bühlmann 2010; Shah, Samworth 2013",
         inside="selector",
@@ -181,10 +174,10 @@ def _ablation(part: str, where: str, summary: str, **fixed: Any) -> SelectorInfo
 ABLATIONS = {
     info.id: info
     for info in (
-        _ablation("equal-ridge", "ablation:EqualRidge", "a ridge in the place of the structural term"),
-        _ablation("permuted-U", "ablation:PermutedStructure", "the structural term of other features"),
-        _ablation("no-fusion", "infused_lasso:InFusedLasso", "without fusion", lambda2=0.0),
-        _ablation("labels", "infused_lasso:InFusedLasso", "with labels for y", target="label"),
+        _ablation("equal-ridge", "linear.ablation:EqualRidge", "a ridge in the place of the structural term"),
+        _ablation("permuted-U", "linear.ablation:PermutedStructure", "the structural term of other features"),
+        _ablation("no-fusion", "linear.infused_lasso:InFusedLasso", "without fusion", lambda2=0.0),
+        _ablation("labels", "linear.infused_lasso:InFusedLasso", "with labels for y", target="label"),
     )
 }
 
@@ -298,3 +291,50 @@ def _theirs(entry: EntryPoint) -> SelectorInfo:
     package = entry.dist.name if entry.dist else entry.module
     version = entry.dist.version if entry.dist else ""
     return SelectorInfo(entry.name, entry.value, f"from the package {package}", package_version=version)
+
+
+#: What everything had before there were versions.
+FIRST = "1"
+
+#: Of those that changed since; raise the number with any change of what a selector answers.
+CHANGED = {
+    # 2: one order serves every number of features; features are fused only where their order means something.
+    # 3: solvers go on until the order is certain, whatever their tolerance.
+    # 4: copies of a feature and fused features are ties; of very many features U is formed where needed.
+    # 5: copies of a feature share coefficients in one way also where features are fused.
+    # 6: the default ranking is recursive elimination by the model itself, down to one feature.
+    "infused-lasso": "6",
+    "in-elastic-net": "6",
+    "in-lasso": "6",
+    "lasso": "6",
+    "ulasso": "6",
+    "fused-lasso": "6",
+    "group-lasso": "6",
+    # 2: the linear selectors behind them rank by recursive elimination.
+    "auto": "2",
+    "stability": "2",
+    # 2: bins are counted exactly instead of a neighbours' estimate.
+    "mutual-info": "2",
+    # 2: clusters from five times as many features as samples; a shorter path.
+    "knockoffs": "2",
+    # 2: the trees' samples are drawn as whole weights would repeat them.
+    "random-forest": "2",
+}
+
+
+def selector_version(id: str) -> str:
+    """The version of what this id names today.
+
+    That of an ablation is the version of what it changes, and that of a selector from another package is the
+    package's. A class of one's own, named by its path, has none that could be known: ``--recompute`` measures
+    it anew.
+
+    >>> from infused.selectors.registry import selector_version
+    >>> selector_version("infused-lasso"), selector_version("random")
+    ('6', '1')
+    """
+    if id in ABLATIONS:
+        return selector_version(id.partition("[")[0])
+    if id in available_selectors():
+        return CHANGED.get(id) or selector_info(id).package_version or FIRST
+    return FIRST

@@ -1,11 +1,9 @@
 """Solvers: split Bregman (Algorithm 1) with its linear systems, proximal gradients, coordinate descent."""
 
 from infused.solvers.coordinate_descent import coordinate_descent
-from infused.solvers.least_squares import LeastSquares
-from infused.solvers.limits import largest_lambda3
+from infused.solvers.least_squares import LeastSquares, largest_lambda3
 from infused.solvers.proximal import proximal_gradient
-from infused.solvers.split_bregman import split_bregman
-from infused.solvers.working_set import split_bregman_on_working_set
+from infused.solvers.split_bregman import split_bregman, split_bregman_on_working_set
 
 __all__ = [
     "LeastSquares",

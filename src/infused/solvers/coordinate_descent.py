@@ -16,20 +16,19 @@ residual, of the length of a sample, where this updates the gradient of the work
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
+from math import sqrt
 from typing import Protocol
 
 import numpy as np
+from scipy.linalg.lapack import dposv
 
-from infused._design import column_squares
+from infused import _kernels
+from infused._design import SparseDesign, column_squares
 from infused._typing import Floats, Ints
-from infused.solvers.entries import descend_through_entries
-from infused.solvers.least_squares import LeastSquares
-from infused.solvers.result import SolverResult
-from infused.solvers.small_quadratic import descend
-from infused.solvers.stopping import Settled, Stopping
-
-__all__ = ["coordinate_descent"]
+from infused.solvers.least_squares import LeastSquares, RowPenalty
+from infused.solvers.result import Settled, SolverResult, Stopping
 
 FIRST_SIZE = 10  # groups in the first working set
 INNER = 0.3  # how much more precise a working set is solved than the whole problem has come
@@ -37,20 +36,11 @@ TIGHTER = 0.3  # what that is multiplied with where it was not enough
 MOST_ROUNDS = 200
 
 
-class BlockPenalty(Protocol):
+class BlockPenalty(RowPenalty, Protocol):
     """A weighted sum of the lengths of groups of rows."""
-
-    @property
-    def weight(self) -> float: ...
-
-    def value(self, B: Floats) -> float: ...
 
     def lengths(self, B: Floats) -> Floats:
         """Of each group."""
-        ...
-
-    def distance(self, B: Floats, G: Floats) -> Floats:
-        """How far each group of -G is from the subdifferential at B."""
         ...
 
     def members(self, groups: Ints) -> tuple[Ints, Ints]:
@@ -155,3 +145,225 @@ def _curvatures(H: Floats, starts: Ints) -> Floats:
         return np.ascontiguousarray(np.diagonal(H))
     parts = [H[first:last, first:last] for first, last in pairwise(starts)]
     return np.array([part[0, 0] if len(part) == 1 else np.linalg.eigvalsh(part)[-1] for part in parts])
+
+
+MEMORY = 5  # epochs between extrapolations, and iterates that one combines
+RIDGE = 1e-12  # of the trace, when the differences of iterates are nearly dependent
+ONES = np.ones(MEMORY)
+FEW_UPDATES = 10_000  # of blocks, that plain NumPy makes in a fraction of the time of loading a kernel
+
+
+class _Updates:
+    """How many of this process were plain so far."""
+
+    plain = 0
+
+    def epochs(self, n_updates: int) -> Callable[..., int]:
+        """What makes so many more of them."""
+        if self.plain > FEW_UPDATES:
+            compiled: Callable[..., int] = _kernels.epochs
+            return compiled
+        self.plain += n_updates
+        return plain_epochs
+
+
+UPDATES = _Updates()
+
+
+def descend(
+    H: Floats,
+    C: Floats,
+    B: Floats,
+    starts: Ints,
+    curvature: Floats,
+    thresholds: Floats,
+    tol: float,
+    max_epochs: int,
+) -> int:
+    """Minimise over B in place, until no block wants to move by more than tol; returns the epochs taken.
+
+    Every few epochs the last iterates are combined as Anderson (1965) does, and the combination is kept if it
+    lowers the objective. G is affine in B, so the gradient of a combination is the combination of gradients:
+    extrapolating costs no product with H (Bertrand and Massias 2021 use the same idea on residuals).
+    """
+    G = B @ H - C
+    past_B, past_G = np.empty((2, MEMORY + 1, B.size))
+    taken = 0
+    while taken < max_epochs:
+        room = min(MEMORY + 1, max_epochs - taken)
+        epochs = UPDATES.epochs(room * len(curvature))
+        k = epochs(H, starts, curvature, thresholds, tol, B, G, past_B[:room], past_G[:room])
+        if k < room:
+            return int(taken + k + 1)
+        taken += room
+        if room > MEMORY:
+            _extrapolate(past_B, past_G, C, B, G, starts, thresholds)
+    return max_epochs
+
+
+def plain_epochs(
+    H: Floats,
+    starts: Ints,
+    curvature: Floats,
+    thresholds: Floats,
+    tol: float,
+    B: Floats,
+    G: Floats,
+    past_B: Floats,
+    past_G: Floats,
+) -> int:
+    """What the kernel ``epochs`` does, to the last bit."""
+    for k in range(len(past_B)):
+        largest = 0.0
+        for g in np.flatnonzero(~(curvature <= 0.0)).tolist():
+            bend, block = float(curvature[g]), slice(starts[g], starts[g + 1])
+            z = B[:, block] - G[:, block] / bend
+            length = bend * _norm(z)
+            keep = 1.0 - thresholds[g] / length if length > thresholds[g] else 0.0
+            steps = keep * z - B[:, block]
+            moved = _norm(steps)
+            if moved == 0.0:
+                continue
+            largest = max(largest, bend * moved)
+            B[:, block] += steps
+            for step, row in zip(steps.T, H[block], strict=True):
+                G += step[:, None] * row
+        if largest <= tol:
+            return k
+        past_B[k], past_G[k] = B.ravel(), G.ravel()
+    return len(past_B)
+
+
+def _norm(A: Floats) -> float:
+    """Its length, with squares added one after the other, coordinate by coordinate."""
+    total = 0.0
+    for value in A.ravel(order="F").tolist():  # sum() adds in another way from Python 3.12 on
+        total += value * value
+    return sqrt(total)
+
+
+def _extrapolate(
+    past_B: Floats, past_G: Floats, C: Floats, B: Floats, G: Floats, starts: Ints, thresholds: Floats
+) -> None:
+    """Put the best combination of the past iterates in the place of B and G, if it is better."""
+    steps = past_B[1:] - past_B[:-1]
+    A = steps @ steps.T
+    trace = A.trace()
+    if not trace > 0.0:
+        return
+    A.flat[:: MEMORY + 1] += RIDGE * trace
+    weights, failed = dposv(A, ONES)[1:]
+    total = weights.sum()
+    if failed or not abs(total) > 0.0:
+        return
+    weights /= total
+    ahead_B, ahead_G = (weights @ past_B[1:]).reshape(B.shape), (weights @ past_G[1:]).reshape(B.shape)
+    if _objective(ahead_B, ahead_G, C, starts, thresholds) < _objective(B, G, C, starts, thresholds):
+        B[:], G[:] = ahead_B, ahead_G
+
+
+def _objective(B: Floats, G: Floats, C: Floats, starts: Ints, thresholds: Floats) -> float:
+    """1/2 tr B(G - C)' + sum_g threshold_g |B_g|."""
+    squares = np.einsum("ti,ti->i", B, B)
+    if len(starts) <= len(squares):
+        squares = np.add.reduceat(squares, starts[:-1])
+    return float(0.5 * np.vdot(B, G - C) + thresholds @ np.sqrt(squares))
+
+
+# epochs between extrapolations, and iterates that one combines
+# of the trace, when the differences of iterates are nearly dependent
+State = tuple[Floats, Floats, Floats, Floats]
+
+
+def descend_through_entries(
+    X: SparseDesign,
+    Y: Floats,
+    ridge: float,
+    B: Floats,
+    starts: Ints,
+    curvatures: Floats,
+    thresholds: Floats,
+    tol: float,
+    max_epochs: int,
+) -> int:
+    """Minimise over B in place, until no block wants to move by more than tol; returns the epochs taken."""
+    problem = _Problem(X, Y, ridge, starts, curvatures, thresholds)
+    state = problem.at(B)
+    past: list[State] = []
+    epochs = 0
+    while epochs < max_epochs:
+        epochs += 1
+        if problem.epoch(state) <= tol:
+            break
+        past.append(tuple(part.copy() for part in state))  # type: ignore[arg-type]  # of four
+        if len(past) == MEMORY + 1:
+            ahead = _combined(past)
+            if ahead is not None and problem.objective(ahead) < problem.objective(state):
+                state = ahead
+            past.clear()
+    B[:] = state[0]
+    return epochs
+
+
+class _Problem:
+    """What does not change from step to step."""
+
+    def __init__(
+        self, X: SparseDesign, Y: Floats, ridge: float, starts: Ints, curvatures: Floats, thresholds: Floats
+    ):
+        self.X, self.Y, self.ridge = X, Y, ridge
+        self.starts, self.curvatures, self.thresholds = starts, curvatures, thresholds
+        self.P = np.ascontiguousarray((X.A.T @ X.L).T)
+        self.R = np.ascontiguousarray(X.R)
+        self.V = np.ascontiguousarray((X.L.T @ X.L) @ X.R - self.P)
+        self.room = np.empty((int(np.diff(starts).max(initial=0)), Y.shape[1]))
+
+    def at(self, B: Floats) -> State:
+        """B, E = Y - AB, S = RB and Q = L'(E + LS)."""
+        E, S = np.ascontiguousarray(self.Y - self.X.A @ B), np.ascontiguousarray(self.R @ B)
+        return np.ascontiguousarray(B), E, S, np.ascontiguousarray(self.X.L.T @ (E + self.X.L @ S))
+
+    def epoch(self, state: State) -> float:
+        """One pass, in place; the largest step times its curvature."""
+        A, (B, E, S, Q) = self.X.A, state
+        return float(
+            _kernels.entries_epoch(
+                A.indptr,
+                A.indices,
+                A.data,
+                self.P,
+                self.R,
+                self.V,
+                E,
+                S,
+                Q,
+                B,
+                self.starts,
+                self.curvatures,
+                self.thresholds,
+                self.ridge,
+                self.room,
+            )
+        )
+
+    def objective(self, state: State) -> float:
+        """What is minimised."""
+        B, E, S, _ = state
+        left, squares = E + self.X.L @ S, (B * B).sum(axis=1)
+        lengths = np.sqrt(np.add.reduceat(squares, self.starts[:-1]))
+        return float((left * left).sum() / 2 + self.ridge * squares.sum() + self.thresholds @ lengths)
+
+
+def _combined(past: list[State]) -> State | None:
+    """The best combination of the past iterates, as Anderson (1965) has it; all parts are affine in B."""
+    steps = np.array([(after[0] - before[0]).ravel() for before, after in pairwise(past)])
+    products = steps @ steps.T
+    trace = float(np.trace(products))
+    if not trace > 0.0:
+        return None
+    weights = np.linalg.solve(products + RIDGE * trace * np.eye(MEMORY), np.ones(MEMORY))
+    if not abs(weights.sum()) > 0.0:
+        return None
+    weights /= weights.sum()
+    parts = zip(*past[1:], strict=True)
+    return tuple(sum(w * part for w, part in zip(weights, own, strict=True)) for own in parts)

@@ -1,19 +1,46 @@
-"""The smooth part of every model here: least squares and a quadratic penalty."""
+"""What solvers minimise: least squares with a quadratic term, and what a penalty must offer."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Protocol
 
-from infused._design import Design, selected_columns
+import numpy as np
+import scipy.linalg as sl
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from infused._design import Design, dense, selected_columns
 from infused._typing import Floats, Ints
 from infused.penalties.quadratic import Quadratic, Ridge
-
-__all__ = ["LeastSquares", "hessian_is_worth_forming", "most_worth_forming"]
 
 FEW_FEATURES = 256  # below this the Hessian is always worth forming
 MANY_FEATURES = 4096  # above this it never is
 ENTRY_COST = 4  # of a step through a stored entry, relative to one along a row of the Hessian
 MOST_REMEMBERED = 4096  # features whose part of the Hessian is kept
+
+
+class Penalty(Protocol):
+    """A penalty with a proximal operator."""
+
+    @property
+    def weight(self) -> float:
+        """Return what the penalty is multiplied with."""
+        ...
+
+    def value(self, B: Floats) -> float:
+        """Return the penalty at B."""
+        ...
+
+    def prox(self, B: Floats, step: float = 1.0) -> Floats:
+        """Minimise 1/2 |Z - B|^2 + step * penalty(Z) over Z."""
+        ...
+
+
+class RowPenalty(Penalty, Protocol):
+    """A penalty on rows of coefficients, or on groups of rows."""
+
+    def distance(self, B: Floats, G: Floats) -> Floats:
+        """Return how far each row or group of -G is from the subdifferential at B."""
+        ...
 
 
 class LeastSquares:
@@ -121,3 +148,75 @@ def hessian_is_worth_forming(X: Design) -> bool:
 def most_worth_forming(n_samples: int) -> int:
     """Features, at most, whose Hessian is worth forming."""
     return max(min(n_samples, MANY_FEATURES), FEW_FEATURES)
+
+
+SINGULAR = 1e-10  # eigenvalues of X'X below this share of the largest count as zero
+
+
+def largest_lambda3(X: Design, U: Floats, ridge: float = 0.0) -> float:
+    """The largest admissible lambda3: zero when X has a null space on which U is positive.
+
+    It is 1 / (2 theta), theta the largest eigenvalue of U z = theta X'X z. A term ``ridge |b|^2`` in the
+    objective adds 2 ridge to every eigenvalue of X'X, and then there is no null space.
+    """
+    X = dense(X)  # U is
+    n_samples, n_features = X.shape
+    if ridge > 0:
+        return _with_ridge(X, U, ridge)
+    if n_features > n_samples:
+        # More features than samples: the null space of X has dimension at least N - M, and U, whose diagonal
+        # is positive and which is close to a positive constant, is not negative on all of it. One direction
+        # proves it without any decomposition.
+        return 0.0 if _positive_on_null_space(X, U) else _by_eigenvalues(X, U)
+    return _by_eigenvalues(X, U)
+
+
+def _positive_on_null_space(X: Floats, U: Floats) -> bool:
+    """Whether some direction z with Xz = 0 has z'Uz > 0: try the projection of a constant and of noise."""
+    rng = np.random.default_rng(0)
+    trial = np.column_stack([np.ones(X.shape[1]), rng.normal(size=(X.shape[1], 8))])
+    Q, _ = np.linalg.qr(X.T)
+    Z = trial - Q @ (Q.T @ trial)
+    return bool((np.einsum("ik,ik->k", Z, U @ Z) > 1e-10 * (Z * Z).sum(axis=0)).any())
+
+
+def _by_eigenvalues(X: Floats, U: Floats) -> float:
+    values, vectors = np.linalg.eigh(X.T @ X)
+    null = values <= SINGULAR * max(float(values[-1]), np.finfo(float).tiny)
+    if null.any():
+        Z = vectors[:, null]
+        if float(np.linalg.eigvalsh(Z.T @ U @ Z)[-1]) > SINGULAR * float(np.abs(U).max()):
+            return 0.0
+    root = vectors[:, ~null] / np.sqrt(values[~null])
+    theta = _largest(root.T @ U @ root)
+    return 1 / (2 * theta) if theta > 0 else np.inf
+
+
+def _with_ridge(X: Floats, U: Floats, ridge: float) -> float:
+    """theta is the largest eigenvalue of K^-1/2 U K^-1/2, with K = X'X + 2 ridge, whose root comes from X."""
+    _, size, directions = np.linalg.svd(X, full_matrices=False)
+    elsewhere = 1 / np.sqrt(2 * ridge)
+    extra = 1 / np.sqrt(size**2 + 2 * ridge) - elsewhere
+
+    def root(b: Floats) -> Floats:
+        return np.asarray(elsewhere * b + directions.T @ (extra * (directions @ b)))
+
+    n = len(U)
+    operator = LinearOperator((n, n), lambda b: root(U @ root(b.ravel())), dtype=np.float64)
+    if n <= 64:
+        theta = float(np.linalg.eigvalsh(np.column_stack([operator @ e for e in np.eye(n)]))[-1])
+    else:
+        start = np.random.default_rng(0).normal(size=n)
+        theta = float(eigsh(operator, k=1, which="LA", v0=start, return_eigenvectors=False)[0])
+    return 1 / (2 * theta) if theta > 0 else np.inf
+
+
+def _largest(A: Floats) -> float:
+    n = len(A)
+    if n == 0:  # X is zero, and U is not positive anywhere
+        return 0.0
+    if n <= 64:
+        return float(sl.eigvalsh(A)[-1])
+    operator = LinearOperator((n, n), lambda b: A @ b, dtype=np.float64)
+    start = np.random.default_rng(0).normal(size=n)
+    return float(eigsh(operator, k=1, which="LA", v0=start, return_eigenvectors=False)[0])

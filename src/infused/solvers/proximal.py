@@ -15,36 +15,20 @@ points uphill (O'Donoghue and Candes 2015).
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 
 from infused._typing import Floats
-from infused.solvers.least_squares import LeastSquares
-from infused.solvers.result import SolverResult
-from infused.solvers.stopping import Settled, Stopping
-
-__all__ = ["proximal_gradient"]
+from infused.solvers.least_squares import LeastSquares, Penalty
+from infused.solvers.result import Settled, SolverResult, Stopping
 
 CHECK_EVERY = 10
 GROW, SHRINK = 1.03, 0.7  # of the step: after an iteration, and where the curvature is larger
 ROUNDING = 1e-13
 
 
-class Proximable(Protocol):
-    """A penalty with a proximal operator."""
-
-    @property
-    def weight(self) -> float: ...
-
-    def value(self, B: Floats) -> float: ...
-
-    def prox(self, B: Floats, step: float = 1.0) -> Floats: ...
-
-
 def proximal_gradient(
     f: LeastSquares,
-    penalty: Proximable,
+    penalty: Penalty,
     *,
     max_iter: int = 20_000,
     tol: float = 1e-4,
@@ -73,7 +57,7 @@ def proximal_gradient(
 class _Iterate:
     """Coefficients, their gradient, and those before."""
 
-    def __init__(self, f: LeastSquares, penalty: Proximable, start: SolverResult | None):
+    def __init__(self, f: LeastSquares, penalty: Penalty, start: SolverResult | None):
         self.f, self.penalty = f, penalty
         self.b = self.b_before = np.zeros(f.shape) if start is None else start.coef
         self.gradient = self.gradient_before = -f.correlation if start is None else start.gradient

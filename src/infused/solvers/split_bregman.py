@@ -14,38 +14,26 @@ where p is not zero, and D is left to the Woodbury identity.
 
 from __future__ import annotations
 
-from typing import Protocol
+import warnings
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
+import scipy.linalg as sl
 import scipy.sparse as sp
+from scipy.sparse.linalg import splu
 
-from infused._typing import Floats
+from infused._design import Design, dense
+from infused._typing import Array, Floats, Ints
 from infused.penalties.rows import RowGroups
-from infused.solvers.least_squares import LeastSquares
-from infused.solvers.result import SolverResult, SplitState
-from infused.solvers.stopping import Settled, Stopping
-from infused.solvers.systems import Inverse, System, Woodbury
-
-__all__ = ["split_bregman"]
+from infused.solvers.least_squares import LeastSquares, RowPenalty
+from infused.solvers.result import Settled, SolverResult, SplitState, Stopping
 
 CHECK_EVERY = 10
 BALANCE_AT = (10, 20, 40, 80, 160, 320)  # iterations at which mu may change: each change factors D anew
 MOST_CHANGE, WORTH_IT = 10.0, 1.5
 FIRST_MU = 0.5
 RELAXATION = 1.7
-
-
-class RowPenalty(Protocol):
-    """What takes the place of lambda1 sum_i |b_i|: that norm itself, or norms of groups of rows."""
-
-    @property
-    def weight(self) -> float: ...
-
-    def value(self, B: Floats) -> float: ...
-
-    def prox(self, B: Floats, step: float = 1.0) -> Floats: ...
-
-    def distance(self, B: Floats, G: Floats) -> Floats: ...
 
 
 def split_bregman(
@@ -185,3 +173,168 @@ class _Iteration:
 
 def _relaxed(new: Floats, copy: Floats) -> Floats:
     return np.asarray(RELAXATION * new + (1 - RELAXATION) * copy)
+
+
+class System(Protocol):
+    """D for one mu, ready to be solved with."""
+
+    def solve(self, right_side: Floats) -> Floats:
+        """D^-1 right_side, features x targets."""
+        ...
+
+
+class Inverse:
+    """D^-1 itself: one factorisation, then a matrix product for every iteration."""
+
+    def __init__(self, hessian: Floats, C: sp.csr_array, mu: float):
+        D = hessian + mu * (C.T @ C).toarray()
+        D[np.diag_indices_from(D)] += mu
+        try:
+            factor = sl.cholesky(D, lower=True, overwrite_a=True, check_finite=False)
+        except sl.LinAlgError:  # past the limit of the published model D may be indefinite
+            with warnings.catch_warnings():  # how exact the result is, its certificate tells
+                warnings.simplefilter("ignore", sl.LinAlgWarning)
+                self._inverse = _inverse(hessian + mu * (C.T @ C).toarray() + mu * np.eye(len(hessian)))
+            return
+        inverse, _ = sl.lapack.dpotri(factor, lower=True, overwrite_c=True)
+        self._inverse = np.tril(inverse) + np.tril(inverse, -1).T
+
+    def solve(self, right_side: Floats) -> Floats:
+        """See :class:`System`."""
+        return np.asarray(self._inverse @ right_side)
+
+
+def _inverse(D: Floats) -> Floats:
+    """Of a symmetric D, on what is not zero of it beside weights so large that mu is nothing."""
+    try:
+        return np.asarray(sl.inv(D))
+    except sl.LinAlgError:
+        return np.asarray(sl.pinvh(D))
+
+
+class _SparsePart:
+    """K = mu (I + C'C), factored: cheap for a chain or a grid."""
+
+    def __init__(self, C: sp.csr_array, mu: float):
+        self._mu = mu
+        self._factor = None
+        if C.shape[0]:
+            K = sp.csc_matrix(mu * (C.T @ C + sp.eye_array(C.shape[1])))
+            self._factor = splu(K, diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+
+    def solve(self, right_side: Floats) -> Floats:
+        if self._factor is None:
+            return np.asarray(right_side / self._mu)
+        return np.asarray(self._factor.solve(np.ascontiguousarray(right_side)))
+
+
+class Woodbury:
+    r""":math:`D^{-1} = K^{-1} - K^{-1}X'(I + XK^{-1}X')^{-1}XK^{-1}`, with :math:`K = \mu(I + C'C)`."""
+
+    def __init__(self, X: Design, C: sp.csr_array, mu: float):
+        self._X = X = dense(X)  # as is K^-1 X'
+        self._K = _SparsePart(C, mu)
+        self._W = self._K.solve(np.ascontiguousarray(X.T))
+        self._small = sl.cho_factor(np.eye(len(X)) + X @ self._W, lower=True)
+
+    def solve(self, right_side: Floats) -> Floats:
+        """See :class:`System`."""
+        first = self._K.solve(right_side)
+        return np.asarray(first - self._W @ sl.cho_solve(self._small, self._X @ first))
+
+
+FIRST_SIZE = 100  # features of the first working set
+INNER = 0.5  # how much more precisely than the whole problem the last working set is solved
+ROUGH = 0.1  # and the others, relative to how far the whole problem was from its conditions
+MOST_ROUNDS = 50
+
+
+def split_bregman_on_working_set(
+    f: LeastSquares,
+    penalty: RowPenalty,
+    C: sp.csr_array,
+    lambda2: float,
+    *,
+    max_iter: int = 2000,
+    tol: float = 1e-4,
+    start: SolverResult | None = None,
+    settled: Settled | None = None,
+) -> SolverResult:
+    """Solve the problem above, until its optimality conditions hold to ``tol`` relative to lambda1.
+
+    With ``settled``, until it is content as well: see :class:`Stopping`.
+    """
+    state, gradient = _at_zero(f, C), -f.correlation
+    if start is not None and start.state is not None:
+        state, gradient = start.state, start.gradient
+    inside = np.asarray((state.p != 0).any(axis=1) | (state.u != 0).any(axis=1))
+    scale = penalty.weight or f.largest_correlation
+    within = np.inf if inside.any() else 0.0  # violation of the conditions in the working set
+    results: list[SolverResult] = []
+    left, stopping = max_iter, Stopping(tol, settled)
+    for _ in range(MOST_ROUNDS):
+        outside = np.where(inside, 0.0, penalty.distance(state.p, gradient + C.T @ state.v) / scale)
+        certificate = max(within, float(outside.max(initial=0.0)))
+        if stopping.enough(certificate, state.p, gradient) or left <= 0:
+            break
+        features = _grow(inside, outside)
+        edges = np.flatnonzero(np.diff(C[:, features].indptr))
+        inner = split_bregman(
+            f.restricted(features),
+            penalty,
+            C[:, features][edges],
+            lambda2,
+            max_iter=left,
+            tol=INNER * max(stopping.level, ROUGH * min(certificate, 1.0)),
+            start=SplitState(state.p[features], state.q[edges], state.u[features], state.v[edges], state.mu),
+        )
+        results.append(inner)
+        left -= inner.n_iter
+        within = inner.certificate
+        state = _expanded(state, inner, features, edges)
+        gradient = f.gradient(state.p)
+    converged, reason = stopping.end(certificate, max_iter)
+    return SolverResult(
+        coef=state.p,
+        objective=_joined([result.objective for result in results] or [[f.value(state.p, gradient)]]),
+        primal_residuals=_joined([result.primal_residuals for result in results] or [[]]),
+        dual_residuals=_joined([result.dual_residuals for result in results] or [[]]),
+        n_iter=max_iter - left,
+        converged=converged,
+        reason=reason,
+        certificate=certificate,
+        gradient=gradient,
+        state=state,
+    )
+
+
+def _joined(parts: Sequence[Any]) -> Floats:
+    return np.asarray(np.concatenate(parts), dtype=np.float64)
+
+
+def _at_zero(f: LeastSquares, C: sp.csr_array) -> SplitState:
+    n_features, n_targets = f.shape
+    zero, edges = np.zeros((n_features, n_targets)), np.zeros((C.shape[0], n_targets))
+    return SplitState(zero, edges, zero, edges, FIRST_MU)
+
+
+def _expanded(whole: SplitState, inner: SolverResult, features: Ints, edges: Ints) -> SplitState:
+    """The state of the whole problem with everything outside the working set at zero."""
+    part = inner.state
+    if part is None:
+        raise TypeError("the inner solver keeps no state")
+    p, q, u, v = (np.zeros_like(old) for old in (whole.p, whole.q, whole.u, whole.v))
+    p[features], u[features], q[edges], v[edges] = part.p, part.u, part.q, part.v
+    return SplitState(p, q, u, v, part.mu)
+
+
+def _grow(inside: Array, violation: Floats) -> Ints:
+    """Add the features that violate their conditions most, as many as there are, and return all.
+
+    None ever leaves: a feature may be at zero only because the edges of the working set hold it there.
+    """
+    room = max(FIRST_SIZE, int(inside.sum()))
+    violation = np.where(inside, 0.0, violation)
+    chosen = np.argsort(-violation, kind="stable")[:room]
+    inside[chosen[violation[chosen] > 0]] = True
+    return np.flatnonzero(inside)

@@ -15,8 +15,6 @@ from infused.coding import Coded
 from infused.data import Dataset
 from infused.selectors.method import Method
 
-__all__ = ["Candidates", "candidates", "constant_features", "repeated_features", "told_repeats"]
-
 SHOWN = 5
 BLOCK = 256  # columns taken at once
 

@@ -13,18 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from infused._runtime.files import Content, check_writable, write_together, write_whole
 from infused._runtime.progress import Stage, timed
-from infused.bench.agreement import agreement
-from infused.bench.captions import unit
 from infused.bench.frames import failed_cells
 from infused.bench.plan import Experiment, Problem, check_ks, content_key, default_ks
 from infused.bench.runner import Progress, run_experiment
-from infused.bench.standings import Standings, compare_methods
+from infused.bench.standings import Standings, agreement, compare_methods, verdict
 from infused.bench.store import Store
 from infused.bench.tables import standings_table
-from infused.bench.verdict import verdict
 from infused.data import Dataset, load
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError, Setting
+from infused.record.sentences import unit
 from infused.selectors.method import Method
 from infused.workflow.candidates import repeated_features, told_repeats
 from infused.workflow.select import check_jobs
@@ -32,7 +30,6 @@ from infused.workflow.select import check_jobs
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["BASELINE", "METHODS", "Comparison", "check_timeout", "compare"]
 
 #: Different ideas, all quick; and what each of them must beat.
 METHODS = ("infused-lasso", "lasso", "greedy-forward", "mrmr", "anova")

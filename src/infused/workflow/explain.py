@@ -10,30 +10,27 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from infused._runtime.extras import extra
+from infused._runtime.compat import cached_property
 from infused._runtime.files import check_place, settle, write_together
+from infused._runtime.messages import extra
 from infused._runtime.progress import Stage, timed
 from infused._runtime.threads import spans, workers
 from infused._typing import Array, Floats, Ints
+from infused.coding import Coded, Coding
 from infused.data import Dataset, load
 from infused.data.columns import find_column
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError, Setting
 from infused.graphs import feature_distributions, target_distributions
 from infused.information import similarity
-from infused.information.cuts import distinct_samples
-from infused.information.discrete import DenseCodes, discretize, target_codes
+from infused.information.discrete import DenseCodes, discretize, distinct_samples, target_codes
 from infused.information.mutual import MutualInformation
-from infused.record.codec import encode
-from infused.record.distributions import class_distribution, dense_columns
-from infused.record.explained import adjusted, explained_by_feature
+from infused.record.explained import adjusted, class_distribution, dense_columns, explained_by_feature
 from infused.record.fitted import finite
 from infused.record.redundancy import absolute_correlation, canonical_correlation
-from infused.selectors.f_test import anova
+from infused.record.schema import encode
+from infused.selectors.scores.univariate import anova
 from infused.workflow.select import check_jobs
-from infused.workflow.views import FeatureView, feature_view
-
-__all__ = ["Explanation", "Neighbour", "Relevance", "Spread", "check_files", "explain", "explain_feature"]
 
 SCHEMA = "infused.explain/2"
 FILES = ("graph.png", "explain.json")
@@ -182,7 +179,7 @@ class Explanation:
             Where they were drawn.
         """
         from infused.report import plot_feature_graph
-        from infused.report.plots.levels import plot_levels
+        from infused.report.plots.axes import plot_levels
 
         if self.levels is not None:
             parts = {part.name: part.histogram for part in self.by_target}
@@ -408,3 +405,43 @@ def _spread(name: str, values: Floats, histogram: tuple[int, ...], levels: tuple
         return Spread(name, len(values), None, histogram)
     low, lower, middle, upper, high = np.quantile(values, (0, 0.25, 0.5, 0.75, 1)).tolist()
     return Spread(name, len(values), (low, lower, middle, upper, high), histogram)
+
+
+@dataclass(frozen=True)
+class FeatureView:
+    """Features as one column of numbers each: gaps filled, the outcomes of categories numbered."""
+
+    data: Dataset
+    coding: Coding
+    coded: Coded
+
+    @cached_property
+    def X(self) -> Any:
+        """All of them."""
+        if not self.coding.variables or not isinstance(self.data.X, np.ndarray):
+            return self.coded.F
+        return np.column_stack([self.values(j) for j in range(self.data.n_features)])
+
+    @property
+    def numbers(self) -> Ints:
+        """Which are no categories."""
+        return np.array([j for j in range(self.data.n_features) if self.levels(j) is None], dtype=np.int64)
+
+    def levels(self, feature: int) -> tuple[str, ...] | None:
+        """What the numbers of a category stand for."""
+        if not self.coding.variables or self.coding.variables[feature].levels is None:
+            return None
+        return self.coding.variables[feature].outcomes
+
+    def values(self, feature: int) -> Floats:
+        """One of them."""
+        if self.levels(feature) is None:
+            columns, _ = self.coded.columns(np.array([feature]))
+            return dense_columns(self.coded.F, columns[:1])[:, 0]
+        return self.coding.outcome(self.data.X[:, feature], feature).astype(np.float64)
+
+
+def feature_view(dataset: Dataset) -> FeatureView:
+    """The view on all samples."""
+    coding = dataset.coder.fit(dataset.X)
+    return FeatureView(dataset, coding, coding.apply(dataset.X))

@@ -16,15 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from infused._runtime.extras import extra
-from infused._runtime.files import Content, check_writable, settle, write_together
-from infused._runtime.spreadsheets import csv_text, unguarded
+from infused._runtime.files import Content, check_writable, csv_text, settle, unguarded, write_together
+from infused._runtime.messages import extra
 from infused.data import Dataset
 from infused.exceptions import InputError, Setting
-from infused.record.distributions import dense_columns
+from infused.record.explained import dense_columns
 from infused.record.schema import SelectionRecord
-
-__all__ = ["FILES", "check_folder", "read_selected", "reduced_table", "selected_csv", "write_outputs"]
 
 #: What a folder of results holds, in the order of writing.
 FILES = ("selected.csv", "reduced.parquet", "report.html", "selection.json")

@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from infused.data import Dataset
-from infused.data.fingerprint import fingerprint
+from infused.data.dataset import fingerprint
 from infused.data.named import find_named
 from infused.data.sources import is_address
 from infused.exceptions import InputError, Setting
 from infused.record.schema import SelectionRecord
 from infused.workflow.select import fulfil, path_or_name
 from infused.workflow.selection import Selection, read_record
-
-__all__ = ["Repetition", "rerun"]
 
 
 @dataclass(frozen=True, repr=False)

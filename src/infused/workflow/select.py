@@ -18,17 +18,14 @@ from infused.data import DataError, Dataset, load
 from infused.data.columns import find_columns
 from infused.data.treatment import Treatment, several
 from infused.exceptions import InputError, Setting
-from infused.record.inspection import inspect_data
-from infused.record.schema import NumberCurve, Request
-from infused.record.summary import summarize
+from infused.record.schema import Request
+from infused.record.summary import inspect_data, summarize
+from infused.selectors.choose.number import NumberCurve, checked_scoring
+from infused.selectors.choose.scoring import default_scoring
 from infused.selectors.method import APART, Method, plain, prepared, with_groups
-from infused.selectors.scoring import default_scoring
-from infused.selectors.tuning import checked_scoring
 from infused.workflow.candidates import candidates
 from infused.workflow.selection import Selection
 from infused.workflow.trust import Trust, look_again
-
-__all__ = ["check_jobs", "fulfil", "path_or_name", "select"]
 
 ENOUGH_FOR_TRANSFORM = 100  # features to choose the transform with, where their number is not given
 LARGEST_SEED = 2**32 - 1

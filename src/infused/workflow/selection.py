@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from infused._runtime.extras import extra
 from infused._runtime.files import settle, write_whole
-from infused._runtime.messages import count, listed
+from infused._runtime.messages import count, extra, listed
 from infused.coding import Coding
 from infused.data import Dataset, load_features
 from infused.data.load import read_recorded
 from infused.data.treatment import Treatment
 from infused.exceptions import InputError
-from infused.record.distributions import dense_columns
+from infused.record.explained import dense_columns
 from infused.record.schema import RecordError, SelectionRecord
 from infused.record.sentences import came_out
 from infused.workflow.outputs import FILES, reduced_table, write_outputs
@@ -24,7 +23,6 @@ from infused.workflow.outputs import FILES, reduced_table, write_outputs
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["Selection", "applied", "read_record"]
 
 SHOWN = 3  # features in a short text
 

@@ -16,10 +16,8 @@ from infused._runtime.progress import reporting, timed
 from infused._typing import Array, Data
 from infused.exceptions import InputError
 from infused.record.schema import Request
-from infused.selectors.shadows import ShadowTest, shadow_test
-from infused.selectors.stability import StabilitySelection
-
-__all__ = ["PAIRS", "Trust", "look_again"]
+from infused.selectors.control.shadows import ShadowTest, shadow_test
+from infused.selectors.control.stability import StabilitySelection
 
 PAIRS = 50
 SECONDS = 3.0  # that it may take where nobody asked for it

@@ -11,8 +11,7 @@ from pkgutil import iter_modules
 from typing import TypeAlias, TypeVar
 
 from infused._runtime.messages import quoted
-from infused.data.errors import DataError
-from infused.data.raw import Part, Raw
+from infused.data.raw import DataError, Part, Raw
 from infused.data.treatment import Treatment
 
 __all__ = ["Format", "Reader", "format_of", "has_reader", "is_packed", "reader", "reader_formats"]

@@ -12,19 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from infused._runtime.extras import extra
-from infused._runtime.messages import listed, quoted, reason
-from infused._runtime.numbers import is_number
-from infused._runtime.sizes import check_table
-from infused.data.dialect import codec, not_decodable
-from infused.data.errors import DataError
-from infused.data.raw import Part, RawTable, large_floats
+from infused._runtime.checks import check_table, is_number
+from infused._runtime.messages import extra, listed, quoted, reason
+from infused.data.raw import DataError, Part, RawTable, large_floats
 from infused.data.readers import reader
 from infused.data.readers.delimited import block_size
 from infused.data.treatment import Treatment
-from infused.data.written import any_loses_digits, loses_digits
-
-__all__ = ["read_arff"]
+from infused.data.written import any_loses_digits, codec, loses_digits, not_decodable
 
 NUMERIC = ("numeric", "real", "integer")
 TEXTUAL = ("string", "date")

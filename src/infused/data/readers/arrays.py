@@ -13,20 +13,15 @@ from zipfile import is_zipfile
 
 import numpy as np
 
+from infused._runtime.checks import EXACT, FEATURE_BYTES, check_archive, check_table, sound
 from infused._runtime.messages import quoted, suggestion
-from infused._runtime.probe import read_tried
-from infused._runtime.sizes import FEATURE_BYTES, check_archive, check_table
-from infused._runtime.sparse import sound
-from infused._runtime.targets import EXACT
+from infused._runtime.processes import read_tried
 from infused.data.columns import numbered
-from infused.data.errors import DataError, parsing
-from infused.data.raw import LARGE, Part, RawMatrix, as_array
+from infused.data.raw import LARGE, DataError, Part, RawMatrix, as_array, parsing
 from infused.data.readers import reader
 from infused.data.treatment import Treatment
 from infused.data.written import loses_digits
 from infused.exceptions import Setting
-
-__all__ = ["read_mat", "read_npz", "read_svmlight"]
 
 X_KEYS = ("X", "fea", "data", "features", "feature", "inputs")
 Y_KEYS = ("Y", "gnd", "target", "targets", "labels", "label", "class", "classes")

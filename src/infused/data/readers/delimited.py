@@ -7,19 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from infused._runtime.extras import extra
-from infused._runtime.messages import quoted, reason
-from infused._runtime.sizes import check_stream, check_table
+from infused._runtime.checks import check_stream, check_table
+from infused._runtime.messages import extra, quoted, reason
 from infused.data.columns import find_column
-from infused.data.dialect import Dialect, find_dialect, not_decodable, ragged_line
-from infused.data.errors import DataError
-from infused.data.raw import Part, RawTable, large_floats
+from infused.data.raw import DataError, Part, RawTable, large_floats
 from infused.data.readers import reader
 from infused.data.treatment import Treatment
-from infused.data.written import MISSING, any_loses_digits
+from infused.data.written import MISSING, Dialect, any_loses_digits, find_dialect, not_decodable, ragged_line
 from infused.exceptions import Setting
-
-__all__ = ["block_size", "read_comma", "read_tab"]
 
 WHOLE = r"^\s*[+-]?[0-9]+\s*$"
 OPTIONS = ("target", "separator", "encoding", "header")

@@ -5,16 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from infused._runtime.extras import extra
-from infused._runtime.messages import quoted
-from infused._runtime.sizes import check_table
-from infused.data.errors import DataError, parsing
-from infused.data.raw import Part, RawTable, large_floats, validated
+from infused._runtime.checks import check_table
+from infused._runtime.messages import extra, quoted
+from infused.data.raw import DataError, Part, RawTable, large_floats, parsing, validated
 from infused.data.readers import reader
 from infused.data.treatment import Treatment
 from infused.data.written import loses_digits
-
-__all__ = ["read_json_lines"]
 
 KEY = re.compile(rb'"((?:[^"\\]|\\.)*+)"\s*+:')
 WHOLE = re.compile(rb"[:,\[]\s*+(-?[0-9]{16,})\s*+[],}]")

@@ -14,22 +14,6 @@ import numpy as np
 
 from infused.record.schema import SelectionRecord
 
-__all__ = [
-    "TOP",
-    "Chart",
-    "coefficient_chart",
-    "convergence_chart",
-    "crossed",
-    "explained_chart",
-    "label",
-    "names_axis",
-    "rank_chart",
-    "rounded",
-    "rows_axis",
-    "rows_height",
-    "shortened",
-]
-
 TOP = 30
 LONGEST_TICK, LONGEST_HOVER = 22, 80  # characters
 ROW = 22  # pixels for one feature of a chart with names at its side

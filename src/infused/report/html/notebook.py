@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from infused.bench.standings import Standings
+from infused.bench.standings import Standings, verdict
 from infused.bench.tables import standings_table
-from infused.bench.verdict import verdict
 from infused.record.schema import SelectionRecord
 from infused.record.sentences import came_out, title
 from infused.report.html.page import filled
 from infused.report.html.selection import column_words
-
-__all__ = ["comparison_html", "selection_html"]
 
 MOST_ROWS = 25
 BAR = 90  # pixels of the longest

@@ -11,10 +11,8 @@ from importlib.resources import files
 from typing import Any
 
 from infused import __version__
-from infused._runtime.extras import extra
+from infused._runtime.messages import extra
 from infused.report.html.charts import Chart
-
-__all__ = ["PAPER", "Pair", "Section", "embedded", "filled", "render_page"]
 
 PAPER = (
     'L. Bai, L. Cui, Y. Wang, P. S. Yu, E. R. Hancock, "Fused Lasso for Feature Selection using Structural '

@@ -7,10 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from infused.record.measures import measure, number, score_text
 from infused.record.schema import SelectionRecord
-from infused.record.sentences import asked, came_out, how_many, shared_groups, title
-from infused.record.sureness import how_sure
+from infused.record.sentences import (
+    asked,
+    came_out,
+    how_many,
+    how_sure,
+    measure,
+    number,
+    score_text,
+    shared_groups,
+    title,
+)
 from infused.report.html.charts import (
     Chart,
     coefficient_chart,
@@ -20,18 +28,22 @@ from infused.report.html.charts import (
     rounded,
     shortened,
 )
-from infused.report.html.number_chart import number_chart
-from infused.report.html.page import PAPER, Pair, Section, embedded, render_page
-from infused.report.html.redundancy_charts import heat_chart, network_chart
-from infused.report.html.trust_charts import again_chart, stand_in_pairs, tried_chart, tried_pairs
-from infused.report.html.value_charts import (
+from infused.report.html.feature_charts import (
     FEW_CLASSES,
     class_pictures_chart,
     distribution_charts,
+    heat_chart,
+    network_chart,
     picture_chart,
 )
-
-__all__ = ["MOST_ROWS", "citations", "column_words", "render_report"]
+from infused.report.html.page import PAPER, Pair, Section, embedded, render_page
+from infused.report.html.trust_charts import (
+    again_chart,
+    number_chart,
+    stand_in_pairs,
+    tried_chart,
+    tried_pairs,
+)
 
 #: The table holds this many features, the best ones; selection.json holds all.
 MOST_ROWS = 10_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -12,8 +12,6 @@ from matplotlib.image import AxesImage
 
 from infused._typing import Array, Floats
 from infused.exceptions import InputError
-
-__all__ = ["axes_pair", "heat_map", "label_places", "one_axes", "spread_limits"]
 
 MOST_LABELS = 30  # along one side of a figure of usual size
 MOST_CHARACTERS = 36  # side by side below an axis; names that need more stand upright
@@ -89,3 +87,31 @@ def _shortened(name: str) -> str:
     """Long names lose their middle: columns of one table often differ in how they end."""
     half = LONGEST_LABEL // 2
     return name if len(name) <= LONGEST_LABEL else f"{name[:half]}…{name[-half:]}"
+
+
+LONGEST = 18
+
+
+def plot_levels(
+    name: str, levels: Sequence[str], counts: Mapping[str, Sequence[int]], *, ax: Any = None
+) -> Array:
+    """How many samples have each level, and the shares of the classes in each."""
+    table = np.array(list(counts.values()), dtype=np.float64)
+    shares = table / np.maximum(1.0, table.sum(axis=0))
+    places = np.arange(len(levels))
+    pair = axes_pair(ax)
+    for panel, parts, meaning in zip(pair, (table, shares), ("Samples", "Share of the level"), strict=True):
+        below = np.zeros(len(levels))
+        for label, row in zip(counts, parts, strict=True):
+            panel.barh(places, row, left=below, label=_short(label))
+            below = below + row
+        panel.set_yticks(places, [_short(level) for level in levels], parse_math=False)
+        panel.invert_yaxis()
+        panel.set_xlabel(meaning)
+    pair[0].set_title(f"Levels of {name!r}", parse_math=False)
+    pair[1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return pair
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}\u2026"

@@ -11,18 +11,18 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from infused.bench import paper
-from infused.bench.captions import in_order, p_text, unit
-from infused.bench.frames import REFERENCES, metric_of, of_protocol, only_dataset
-from infused.bench.plan import ProtocolName
+from infused.bench.frames import metric_of, of_protocol, only_dataset
+from infused.bench.plan import REFERENCES, ProtocolName
 from infused.bench.ranks import RankComparison
 from infused.bench.statistics import score_summary
+from infused.bench.table_formats import in_order, p_text
 from infused.bench.tables import metric_title
+from infused.record.sentences import unit
 from infused.report.plots.axes import one_axes
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["plot_accuracy_curves", "plot_accuracy_grid", "plot_critical_difference"]
 
 #: Told apart by colour-blind readers (Okabe and Ito), and by marker and line where there are more methods.
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#000000")

@@ -1,0 +1,157 @@
+"""Signals, and child processes for libraries that may crash or hang on damaged bytes."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import Any, TypeVar
+
+from infused._runtime.messages import quoted
+from infused.exceptions import InputError
+
+
+class TerminatedError(SystemExit):
+    """The process was told to end; temporary files are removed on the way."""
+
+    code: int
+
+
+@contextmanager
+def orderly_end() -> Iterator[None]:
+    """Raise `TerminatedError` where SIGTERM or SIGHUP would end the process at once."""
+    known = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    here = threading.current_thread() is threading.main_thread()
+    ours = [one for one in known if here and signal.getsignal(one) is signal.SIG_DFL]
+
+    def end(number: int, frame: Any) -> None:
+        for one in ours:  # whoever ends a process often says so twice
+            signal.signal(one, signal.SIG_IGN)
+        raise TerminatedError(128 + number)
+
+    for one in ours:
+        signal.signal(one, end)
+    try:
+        yield
+    finally:
+        for one in ours:
+            signal.signal(one, signal.SIG_DFL)
+
+
+@contextmanager
+def sheltered_from_interrupts() -> Iterator[None]:
+    """Processes and threads that are started inside do not see Ctrl-C, nor what they start in turn."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    # Its start, on the way to the first process, would let the signal through again.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+Content = TypeVar("Content")
+
+BRIEF_S, PATIENCE_S = 5.0, 30.0  # for a copy of this process, and for a new one
+BYTES_PER_S = 10**6  # the slowest reading that is waited for
+CRASHES, HANGS = "reading it crashes", "reading it does not end"
+READ = "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); pickle.load(sys.stdin.buffer)()"
+
+_turn = Lock()
+
+
+def _after_fork() -> None:
+    """Give a child a lock of its own: the thread that held this one stayed behind."""
+    global _turn
+    _turn = Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def read_tried(read: Callable[[], Content], path: Path, what: str) -> Content:
+    """Read a file after another process has tried to; one thread at a time.
+
+    A copy of this process would wait for ever for a lock of the library that another reading thread held.
+    """
+    with _turn:
+        try_first(read, path, what)
+        return read()
+
+
+def try_first(read: Callable[[], object], path: Path, what: str) -> None:
+    """Refuse a file on which ``read``, which can be pickled, crashes or hangs in another process.
+
+    A copy of this process is quick to make, but lacks the threads that may hold locks: where it fails, a new
+    one decides. Errors are left to who reads the file next. Where processes cannot be copied (Windows),
+    nothing is tried.
+    """
+    if not hasattr(os, "fork"):
+        return
+    longest = path.stat().st_size / BYTES_PER_S
+    failed = _in_copy(read, BRIEF_S + longest)
+    if failed is not None and sys.executable:
+        failed = _in_new(read, PATIENCE_S + longest)
+    if failed is not None:
+        raise InputError(f"{quoted(path)} could not be read as {what}: it is damaged, and {failed}")
+
+
+def _in_copy(read: Callable[[], object], seconds: float) -> str | None:
+    """Return how a copy of this process fails; None where it does not."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks of processes with threads
+        child = os.fork()
+    if child == 0:
+        _read_and_end(read)
+    code = _waited(child, seconds)
+    if code is None:
+        return HANGS
+    return CRASHES if os.WIFSIGNALED(code) else None
+
+
+def _in_new(read: Callable[[], object], seconds: float) -> str | None:
+    """Return how a new process fails; None where it does not."""
+    given, nowhere = pickle.dumps(sys.path) + pickle.dumps(read), subprocess.DEVNULL
+    command = [sys.executable, "-P", "-c", READ]  # -P: no module of the working folder
+    try:
+        ended = subprocess.run(command, input=given, stdout=nowhere, stderr=nowhere, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        return HANGS
+    return CRASHES if ended.returncode < 0 else None
+
+
+def _read_and_end(read: Callable[[], object]) -> None:
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        read()
+    finally:
+        os._exit(0)
+
+
+def _waited(child: int, seconds: float) -> int | None:
+    """How a process ended; None where it had to be killed."""
+    end, pause = time.monotonic() + seconds, 0.001
+    while time.monotonic() < end:
+        found, code = os.waitpid(child, os.WNOHANG)
+        if found:
+            return code
+        time.sleep(pause)
+        pause = min(2 * pause, 0.05)
+    os.kill(child, 9)
+    os.waitpid(child, 0)
+    return None

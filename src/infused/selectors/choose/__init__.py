@@ -1,0 +1,1 @@
+"""Choosing a method and the number of features by cross-validation."""

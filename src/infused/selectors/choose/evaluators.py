@@ -1,0 +1,164 @@
+"""The models that judge a selection: classifiers and regressors by name, and the parameter that is tuned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.svm import SVC
+
+from infused._runtime.messages import suggestion
+from infused._typing import Array, Floats, Ints, TargetKind
+from infused.exceptions import InputError, Setting
+from infused.selectors.inputs.training import tame_together
+from infused.selectors.registry import find_class
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A classifier or regressor of scikit-learn's kind, and the values of the one parameter that is tuned."""
+
+    where: str
+    """Module and name of its class."""
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    tuned: str | None = None
+    values: tuple[float | int, ...] = ()
+
+    def model(self, seed: int, tuned: Mapping[str, Any], *, balanced: bool = False) -> Any:
+        """A new model; what it draws at random comes from the seed. Balanced, it weighs all classes alike."""
+        model = find_class(self.where)(**self.fixed, **tuned)
+        takes = model.get_params()
+        if balanced and "class_weight" in takes:
+            model.set_params(class_weight="balanced")
+        return model.set_params(random_state=seed) if "random_state" in takes else model
+
+    def candidates(self) -> list[dict[str, Any]]:
+        """What there is to choose from."""
+        return [{}] if self.tuned is None else [{self.tuned: value} for value in self.values]
+
+
+class LinearSVM(SVC):  # type: ignore[misc]  # scikit-learn has no types
+    r"""libsvm's linear C-SVM, one class against one other, that predicts with weights.
+
+    .. math::
+
+        \hat y(x) = \arg\max_c |\{(i, j) : c \text{ wins } (i, j)\}|, \quad
+        i \text{ wins if } w_{ij}'x + b_{ij} > 0, \text{ else } j
+
+    libsvm takes the kernel of a sample with every support vector. With a linear kernel the weights of a pair
+    of classes are known, and all decisions are one product of matrices: with 68 classes and thousands of
+    support vectors that is five times faster. Votes and ties are counted as libsvm counts them.
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        class_weight: str | Mapping[Any, float] | None = None,
+        random_state: int | None = None,
+    ):
+        super().__init__(kernel="linear", C=C, class_weight=class_weight, random_state=random_state)
+
+    def predict(self, X: Floats) -> Array:
+        """The class with most votes; of equals, the first."""
+        decisions = self._decisions(X)
+        if len(self.classes_) == 2:
+            return np.asarray(self.classes_[(decisions[:, 0] > 0).astype(int)])
+        return np.asarray(self.classes_[self._votes(decisions).argmax(axis=1)])
+
+    def decision_function(self, X: Floats) -> Floats:
+        """Of two classes the distance to the plane, of several the votes and, between equals, distances."""
+        decisions = self._decisions(X)
+        if len(self.classes_) == 2:
+            return decisions[:, 0]
+        first, second = self._pairs()
+        sums = decisions @ (np.eye(len(self.classes_))[first] - np.eye(len(self.classes_))[second])
+        # As scikit-learn breaks ties: less than a third of a vote, whatever the distance.
+        return np.asarray(self._votes(decisions) + sums / (3 * (np.abs(sums) + 1)))
+
+    def _decisions(self, X: Floats) -> Floats:
+        return np.asarray(X @ self.coef_.T + self.intercept_)
+
+    def _pairs(self) -> tuple[Ints, Ints]:
+        return np.triu_indices(len(self.classes_), k=1)
+
+    def _votes(self, decisions: Floats) -> Floats:
+        first, second = self._pairs()
+        classes = np.eye(len(self.classes_), dtype=np.float32)
+        won = (decisions > 0).astype(np.float32)
+        return np.asarray(won @ (classes[first] - classes[second]) + classes[second].sum(axis=0))
+
+
+PENALTIES = (0.01, 0.1, 1.0, 10.0)
+NEIGHBOURS = (1, 3, 5)
+
+#: By what the target holds; the first is the default.
+JUDGES: dict[TargetKind, dict[str, Judge]] = {
+    "classes": {
+        # libsvm, one against one. LinearSVC, one against the rest, is less accurate with many classes.
+        # A precomputed Gram matrix was measured: for 8,000 samples it takes up to three times as long, for
+        # 100 to 2,000 it saves at most a few milliseconds of a fit.
+        "svm": Judge("infused.selectors.choose.evaluators:LinearSVM", {}, "C", PENALTIES),
+        "logistic": Judge("sklearn.linear_model:LogisticRegression", {"max_iter": 1000}, "C", PENALTIES),
+        "knn": Judge("sklearn.neighbors:KNeighborsClassifier", {}, "n_neighbors", NEIGHBOURS),
+        "random-forest": Judge("sklearn.ensemble:RandomForestClassifier"),
+    },
+    "real": {
+        "ridge": Judge("sklearn.linear_model:Ridge", {}, "alpha", (0.1, 1.0, 10.0, 100.0)),
+        "svm": Judge("sklearn.svm:SVR", {"kernel": "linear"}, "C", PENALTIES),
+        "knn": Judge("sklearn.neighbors:KNeighborsRegressor", {}, "n_neighbors", NEIGHBOURS),
+        "random-forest": Judge("sklearn.ensemble:RandomForestRegressor"),
+    },
+}
+
+
+#: What needs no features.
+CONSTANT: dict[TargetKind, Judge] = {
+    "classes": Judge("sklearn.dummy:DummyClassifier", {"strategy": "most_frequent"}),
+    "real": Judge("sklearn.dummy:DummyRegressor"),
+}
+
+LARGEST_WHOLE = 2 * 2**30  # bytes that all features may take as a dense array to be judged together
+
+
+def default_judge(kind: TargetKind) -> str:
+    """The name of the model that judges where none is asked for."""
+    return next(iter(JUDGES[kind]))
+
+
+def judge_named(name: str, kind: TargetKind, *, allow_imports: bool = False) -> Judge:
+    """Return a model by its name; where imports are allowed, also by the dotted path to its class.
+
+    The C of a class is tuned where it has one.
+
+    >>> judge_named("svm", "classes").tuned
+    'C'
+    >>> judge_named("sklearn.linear_model.RidgeClassifier", "classes", allow_imports=True).tuned is None
+    True
+    """
+    known = JUDGES[kind]
+    if name in known:
+        return known[name]
+    if "." not in name:
+        hint = suggestion(name, list(known)) or (
+            f"; there are {', '.join(known)}, or give the dotted path to a class of scikit-learn's kind"
+        )
+        what = "classifier" if kind == "classes" else "regressor"
+        raise InputError(Setting("classifier", name), f" is no {what} that is known{hint}")
+    if not allow_imports:
+        trust = " is a path to code, which would run: if you trust it, allow it with "
+        raise InputError(Setting("classifier", name), trust, Setting("allow_imports", True))
+    if not hasattr(find_class(name), "fit"):
+        raise InputError(Setting("classifier", name), " is no class of a model: it has no fit")
+    has_penalty = "C" in find_class(name)().get_params()
+    return Judge(name, {}, "C", PENALTIES) if has_penalty else Judge(name)
+
+
+def scaled(train: Floats, test: Floats) -> tuple[Floats, Floats]:
+    """Both with the mean and the deviation of the training part taken out."""
+    from sklearn.preprocessing import StandardScaler
+
+    train, test = tame_together(train, test)
+    scaler = StandardScaler().fit(train)
+    return scaler.transform(train), scaler.transform(test)

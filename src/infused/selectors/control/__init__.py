@@ -1,0 +1,1 @@
+"""Selections with a promise on errors, and tests of a selection."""

@@ -1,0 +1,570 @@
+r"""Knockoffs: copies of features that relate to one another as the features do, and not to the target.
+
+For Gaussian features of covariance :math:`\Sigma` the copies of a sample x are drawn from
+
+.. math::
+
+    \tilde x \mid x \sim N(x - S \Sigma^{-1} x, \; 2S - S \Sigma^{-1} S), \quad S = \mathrm{diag}(s),
+
+so that features and copies together have the covariance
+
+.. math::
+
+    G = \begin{pmatrix} \Sigma & \Sigma - S \\ \Sigma - S & \Sigma \end{pmatrix},
+
+which stays as it is when any features change places with their copies. Every S with
+:math:`0 \preceq S \preceq 2\Sigma` will do; the larger s, the easier is a feature told from its copy.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from sklearn.covariance import ledoit_wolf
+from sklearn.utils import check_random_state
+
+from infused._runtime.compat import Interval, StrOptions, fit_context
+from infused._runtime.progress import Stage
+from infused._runtime.threads import memory_budget, require, workers
+from infused._typing import Array, Floats, Ints
+from infused.exceptions import InputError, Setting
+from infused.penalties.rows import GroupNorms, RowGroups
+from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, ahead, how_many, ranks
+from infused.selectors.control.redundancy import cluster_representatives
+from infused.selectors.docs import KNOCKOFFS, documented
+from infused.selectors.inputs.checks import look
+from infused.selectors.inputs.groups import GROUPS, KEEP, Groups
+from infused.selectors.inputs.training import basis, dense_design, left_over, resolve_coding, target_matrix
+from infused.selectors.linear.model import Fit, SparseModel
+from infused.selectors.linear.ranking import path_grid
+
+LEAST_SHRINKAGE = 1e-5  # so that copies of a feature leave the covariance invertible
+INSIDE = 1 - 1e-6  # how far towards the border of what S may be
+SWEEPS = 30  # over all coordinates, at most
+SETTLED = 1e-3  # the largest relative change of s in the last sweep
+BLOCK = 32  # coordinates between two updates of the inverse
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Columns of mean zero and variance one, uncorrelated within a variable, and whose each is.
+
+    A variable of one column has itself; one of several has its principal components. A diagonal S of parts is
+    one of a block for each variable in the columns themselves: copies of parts are copies of groups (Dai and
+    Barber 2016), whatever S was made by.
+    """
+
+    Z: Floats
+    """Samples x parts."""
+    owners: Ints
+    """The variable of each part, numbered from 0."""
+
+    @classmethod
+    def make(cls, columns: list[Floats]) -> Parts:
+        """From the centred columns of each variable, none of which is zero altogether."""
+        parts = [_uncorrelated(own) for own in columns]
+        owners = np.repeat(np.arange(len(parts)), [part.shape[1] for part in parts])
+        n_samples = len(parts[0])
+        return cls(np.ascontiguousarray(np.hstack(parts)) * np.sqrt(n_samples), owners)
+
+    @property
+    def single(self) -> bool:
+        """Whether every variable has one part."""
+        return len(self.owners) == int(self.owners[-1]) + 1
+
+
+def _uncorrelated(columns: Floats) -> Floats:
+    """Orthonormal columns that span the same."""
+    if columns.shape[1] == 1:
+        return columns / np.linalg.norm(columns)
+    return basis(columns)
+
+
+@dataclass(frozen=True)
+class Copies:
+    """Draws copies of some columns."""
+
+    s: Floats
+    """The diagonal of S."""
+    mean: Floats
+    """The conditional mean of the copies of x is x @ mean."""
+    root: Floats
+    """A root of their conditional covariance."""
+
+    @classmethod
+    def make(cls, Sigma: Floats, construction: str) -> Copies:
+        """For columns of a covariance with a diagonal of ones."""
+        s = CONSTRUCTIONS[construction](Sigma)
+        solved = cho_solve(cho_factor(Sigma, lower=True), np.diag(s))  # Sigma^-1 S
+        spread = 2 * np.diag(s) - s[:, None] * solved
+        sizes, directions = np.linalg.eigh((spread + spread.T) / 2)  # it may be singular
+        root = directions * np.sqrt(np.maximum(sizes, 0.0))
+        return cls(s, np.eye(len(s)) - solved, root)
+
+    def draw(self, Z: Floats, random: np.random.Generator) -> Floats:
+        """One set of copies."""
+        return np.asarray(Z @ self.mean + random.standard_normal(Z.shape) @ self.root.T)
+
+
+def shrunk_covariance(Z: Floats) -> Floats:
+    """The covariance of columns of mean zero and variance one, shrunk towards the identity.
+
+    By how much, Ledoit and Wolf (2004) estimate from the data: enough for more columns than samples.
+    """
+    n_samples, n_columns = Z.shape
+    _, shrinkage = ledoit_wolf(Z, assume_centered=True)
+    shrinkage = max(float(shrinkage), LEAST_SHRINKAGE)
+    Sigma = (1 - shrinkage) * (Z.T @ Z) / n_samples
+    Sigma[np.diag_indices(n_columns)] = 1.0
+    return np.asarray(Sigma)
+
+
+def equicorrelated(Sigma: Floats) -> Floats:
+    """The same s for all: the largest, at most one, for which S is no larger than 2 Sigma (Candès 2018)."""
+    smallest = float(np.linalg.eigvalsh(Sigma)[0])
+    return np.full(len(Sigma), INSIDE * min(1.0, 2 * smallest))
+
+
+def least_reconstructable(Sigma: Floats) -> Floats:
+    r"""The s that minimises :math:`\mathrm{tr}\, G^{-1} = \mathrm{tr}(2\Sigma - S)^{-1} + \sum_j 1/s_j`.
+
+    The inverse of :math:`(G^{-1})_{jj}` is what is left of a feature that all others and all copies predict:
+    this keeps features from being told by the copies of others (Spector and Janson 2022). By coordinate
+    descent: with :math:`u = (2\Sigma - S)^{-1} e_j`, the best step of one coordinate is
+    :math:`(1 - |u| s_j) / (u_j + |u|)`, and changes the inverse by a matrix of rank one.
+    """
+    s = equicorrelated(Sigma)
+    for _ in range(SWEEPS):
+        if _sweep(Sigma, s) <= SETTLED:
+            break
+    return s
+
+
+def _sweep(Sigma: Floats, s: Floats) -> float:
+    """One step for each coordinate, in place; returns the largest relative change."""
+    largest = 0.0
+    gap = cho_factor(2 * Sigma - np.diag(s), lower=True)
+    inverse = cho_solve(gap, np.eye(len(s)))
+    for start in range(0, len(s), BLOCK):
+        coordinates = np.arange(start, min(start + BLOCK, len(s)))
+        columns = inverse[:, coordinates]  # a copy, kept up to date; the others wait for the end of the block
+        vectors, weights = np.empty_like(columns), np.empty(len(coordinates))
+        for i, j in enumerate(coordinates):
+            u = columns[:, i].copy()
+            length = np.sqrt(u @ u)
+            step = (1 - length * s[j]) / (u[j] + length)
+            largest = max(largest, abs(step) / s[j])
+            s[j] += step
+            vectors[:, i], weights[i] = u, step / (1 - step * u[j])
+            columns += weights[i] * np.outer(u, u[coordinates])
+        inverse += (vectors * weights) @ vectors.T
+    return largest
+
+
+def reconstructability(Sigma: Floats, s: Floats) -> float:
+    """What the second construction minimises: the trace of the inverse of G."""
+    gap = cho_factor(2 * Sigma - np.diag(s), lower=True)
+    return float(np.trace(cho_solve(gap, np.eye(len(s)))) + (1 / s).sum())
+
+
+#: By name, from a covariance to s.
+CONSTRUCTIONS: dict[str, Callable[[Floats], Floats]] = {
+    "mvr": least_reconstructable,
+    "equicorrelated": equicorrelated,
+}
+
+
+MOST_PER_SAMPLE = 5  # features: with more, the covariance is too poorly known
+
+
+@documented(KNOCKOFFS)
+class KnockoffSelector(BaseSelector):
+    r"""Features at a false discovery rate: each must do better than a copy of it that knows nothing of y.
+
+    .. math::
+
+        \mathbb{E} \, \frac{|\{\text{selected features that say nothing of } y \text{ given the others}\}|}
+        {\max(|\{\text{selected}\}|, 1)} \le q
+
+    Copies (knockoffs) relate to one another and to the other features as the features do, and are drawn
+    without a look at y. A lasso on both gives :math:`W_j = |b_j| - |\tilde b_j|`, which is as often negative
+    as positive for a feature that says nothing, so the negative ones count the false ones among the positive.
+    Several draws are combined by e-values, so that the selection does not hang on one of them. Where nothing
+    can be told from chance, nothing is selected: fewer than 1 / q features never are.
+
+    The rate holds for features that are Gaussian with a known covariance, whatever y is and however it
+    depends on them. Here the covariance is estimated (shrunk as Ledoit and Wolf do), and other features are
+    copied in their mean and covariance only: that the rate still holds is measured, not proven.
+
+    Parameters
+    ----------
+    fdr : float, default=0.1
+        The rate q: how large a share of what is selected may be false, on average over data sets.
+    n_features_to_select : int, float, "auto" or None, default=None
+        None and "auto" for as many as the rate allows, which may be none; a number or a fraction takes the
+        first of the ranking, and then no rate is promised.
+    construction : {"mvr", "equicorrelated"}, default="mvr"
+        How copies differ from their features: so that they can least be told from all others (minimum
+        variance-based reconstructability), or all by the same amount, which is simpler and finds less.
+    n_draws : int, default=20
+        Sets of copies. One is the knockoff filter as published: it finds a little more, and other features
+        with another seed.
+    n_clusters : int, "auto" or None, default="auto"
+        With many more features than samples their covariance cannot be known. Then they are joined in this
+        many clusters by their correlation, without a look at y, and one feature of each is tested for all.
+        "auto" makes as many clusters as there are samples where features are more than five times as many;
+        None makes none.
+    %(target)s
+    %(groups)s
+    %(keep)s
+    random_state : int, RandomState instance or None, default=None
+        Seed of the copies.
+    %(n_jobs)s
+    %(memory_budget)s
+
+    Attributes
+    ----------
+    %(attributes)s
+
+    See Also
+    --------
+    Lasso : The model that features and copies compete in; selects as many features as wanted.
+
+    References
+    ----------
+    E. Candès, Y. Fan, L. Janson, J. Lv, "Panning for gold: model-X knockoffs for high dimensional controlled
+    variable selection", Journal of the Royal Statistical Society B 80 (2018).
+    A. Spector, L. Janson, "Powerful knockoffs via minimizing reconstructability", Annals of Statistics 50
+    (2022).
+    Z. Ren, R. F. Barber, "Derandomised knockoffs: leveraging e-values for false discovery rate control",
+    Journal of the Royal Statistical Society B 86 (2024).
+    R. Dai, R. F. Barber, "The knockoff filter for FDR control in group-sparse and multitask regression",
+    ICML (2016).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infused import KnockoffSelector
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 50))
+    >>> y = X[:, :12].sum(axis=1) + rng.normal(size=300)
+    >>> KnockoffSelector(fdr=0.1, random_state=0).fit(X, y).get_support(indices=True)
+    array([ 0,  1,  2,  3,  4,  5,  6,  7,  8,  9, 10, 11])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "fdr": [Interval(Real, 0, 1, closed="neither")],
+        "n_features_to_select": NUMBER_OF_FEATURES,
+        "construction": [StrOptions(set(CONSTRUCTIONS))],
+        "n_draws": [Interval(Integral, 1, None, closed="left")],
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
+        "target": [StrOptions({"auto", "onehot", "label", "real"})],
+        "groups": GROUPS,
+        "keep": KEEP,
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+        "memory_budget": [Real, str, None],
+    }
+
+    def __init__(
+        self,
+        fdr: float = 0.1,
+        *,
+        n_features_to_select: int | float | str | None = None,
+        construction: str = "mvr",
+        n_draws: int = 20,
+        n_clusters: int | str | None = "auto",
+        target: str = "auto",
+        groups: Any = None,
+        keep: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        memory_budget: int | float | str | None = None,
+    ):
+        self.fdr = fdr
+        self.n_features_to_select = n_features_to_select
+        self.construction = construction
+        self.n_draws = n_draws
+        self.n_clusters = n_clusters
+        self.target = target
+        self.groups = groups
+        self.keep = keep
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_budget = memory_budget
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    @fit_context
+    def fit(self, X: Any, y: Any) -> Self:
+        """Let the features of X and their copies compete for the target y.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Training samples.
+        y : array of shape (n_samples,) or (n_samples, n_targets)
+            Class labels, real values, several columns of real values, or an indicator matrix of labels.
+
+        Returns
+        -------
+        self : object
+            The fitted selector.
+        """
+        seen = look(self, X, y, several=True)
+        X, y, variables = seen.coded.X, seen.y, seen.coded.variables
+        kept = variables.places(self.keep)
+        number = None if self.n_features_to_select == "auto" else self.n_features_to_select
+        k = how_many(number, variables, len(kept))
+        budget = memory_budget(self.memory_budget)
+        F = dense_design(X, True, budget)
+        Y = target_matrix(y, resolve_coding(y, self.target), True)
+        given = F[:, np.isin(variables.codes, kept)]  # which the model has without a penalty
+        if len(kept):
+            F, Y = left_over(F, given), left_over(Y, given)
+        stand_ins = self._stand_ins(F, variables, kept, budget)
+        tested = np.setdiff1d(stand_ins, [-1])
+        if k is None and len(tested) < 1 / self.fdr:
+            _warn_of_too_few(len(tested), self.fdr)
+        W = np.zeros((self.n_draws, len(variables)))
+        if len(tested):
+            columns = [variables.columns(int(one)) for one in tested]
+            W[:, tested] = self._statistics(F, Y, columns, given, budget)
+        relevance = variables.summed(((F.T @ Y) ** 2).sum(axis=1)) / variables.sizes
+        found = discoveries(W[:, tested], self.fdr)
+        self._store(seen.variables, kept, k, _Tests(W, stand_ins, tested, found, relevance))
+        return self
+
+    def _stand_ins(self, F: Floats, variables: Groups, kept: Ints, budget: int) -> Ints:
+        """The variable that is tested for each; -1 for those that none is."""
+        varies = ~variables.all_of(np.asarray(~F.any(axis=0)))
+        varies[kept] = False
+        candidates = np.flatnonzero(varies)
+        stand_ins = np.full(len(variables), -1)
+        stand_ins[candidates] = candidates
+        n_columns = int(varies[variables.codes].sum())
+        n_clusters = self._number_of_clusters(len(F), n_columns)
+        if n_clusters is not None and n_clusters < n_columns:
+            if not variables.single:
+                raise InputError(
+                    f"the covariance of {n_columns} columns cannot be known from {len(F)} samples, and "
+                    "those of ",
+                    Setting("groups"),
+                    " are joined to no clusters: give fewer columns, or no groups",
+                )
+            own = F[:, candidates] / np.linalg.norm(F[:, candidates], axis=0)
+            stand_ins[candidates] = candidates[cluster_representatives(own, n_clusters, budget)]
+        return stand_ins
+
+    def _number_of_clusters(self, n_samples: int, n_columns: int) -> int | None:
+        if self.n_clusters != "auto":
+            return self.n_clusters  # type: ignore[return-value]  # the parameter was checked
+        return n_samples if n_columns > MOST_PER_SAMPLE * n_samples else None
+
+    def _statistics(self, F: Floats, Y: Floats, columns: list[Ints], given: Floats, budget: int) -> Floats:
+        """W, draws x variables."""
+        parts = Parts.make([F[:, own] for own in columns])
+        n_parts = parts.Z.shape[1]
+        what, instead = f"The covariance of {n_parts:,} columns", "make fewer clusters of features"
+        require(48 * n_parts**2, budget, what, instead)
+        seeds = np.random.SeedSequence(int(check_random_state(self.random_state).randint(2**31 - 1)))
+        with workers(self.n_jobs) as pool:
+            copies = Copies.make(shrunk_covariance(parts.Z), self.construction)
+
+            def one(seed: np.random.SeedSequence) -> Floats:
+                random = np.random.default_rng(seed)
+                drawn = copies.draw(parts.Z, random)
+                drawn = left_over(drawn, given) if given.shape[1] else drawn  # as the features are
+                return coefficient_gaps(parts, drawn, Y, random)
+
+            stage, drawn = Stage(None, "drawing knockoffs", self.n_draws), []
+            for gaps in pool.map(one, seeds.spawn(self.n_draws)):
+                drawn.append(gaps)
+                stage.advance()
+        return np.array(drawn)
+
+    def _store(self, variables: Groups, kept: Ints, k: int | None, tests: _Tests) -> None:
+        scores, tie_breaks = tests.scores()
+        scores, ranking = ahead(kept, scores, ranks(scores, tie_breaks))
+        chosen = tests.spread(tests.found.selected).astype(bool)
+        chosen[kept] = True
+        self._store_ranking(variables, scores, ranking, chosen if k is None else ranking <= k)
+        self.e_values_ = tests.spread(tests.found.e_values)
+        self.frequencies_ = tests.spread(tests.found.frequencies)
+        self.threshold_ = tests.found.threshold
+        self.n_discoveries_ = int(tests.found.selected.sum())
+        self.statistics_ = tests.W
+        self.representatives_ = tests.stand_ins
+
+
+@dataclass(frozen=True)
+class _Tests:
+    """What was tested, and what was found."""
+
+    W: Floats
+    """Draws x variables; zero for those that were not tested."""
+    stand_ins: Ints
+    tested: Ints
+    found: Discoveries
+    relevance: Floats
+    """What orders variables whose statistics are equal, as where the lasso needs none: their correlation."""
+
+    def spread(self, values: Any) -> Floats:
+        """Values of all variables, from those that were tested."""
+        full = np.zeros(self.W.shape[1])
+        full[self.tested] = values
+        return full
+
+    def scores(self) -> tuple[Floats, Floats]:
+        """What was found before all others; then by the mean of W, of a stand-in for those behind it."""
+        mean = self.W.mean(axis=0)
+        mean = mean / (np.abs(mean).max(initial=0.0) or 1.0)
+        scores = mean + 2 * self.spread(self.found.selected)
+        behind = (self.stand_ins >= 0) & (self.stand_ins != np.arange(len(mean)))
+        scores[behind] = mean[self.stand_ins[behind]] - 2
+        scores[self.stand_ins < 0] = -4.0
+        return scores, np.where(self.stand_ins < 0, -1.0, self.relevance)
+
+
+def _warn_of_too_few(n: int, fdr: float) -> None:
+    warnings.warn(
+        f"fdr={fdr:g} selects at least {int(np.ceil(1 / fdr))} features or none, but {n} can be tested: take "
+        "a larger fdr, or more features.",
+        stacklevel=3,
+    )
+
+
+SHARE = 0.5  # of the rate, for the e-values of one of several draws (Ren and Barber 2024)
+ROUNDING = 1e-9  # e-values that are equal but for rounding
+
+
+@dataclass(frozen=True)
+class Discoveries:
+    """What several draws of copies agree on."""
+
+    selected: Array
+    e_values: Floats
+    """Their mean over the draws."""
+    threshold: float
+    """The smallest e-value that is selected; infinite where none is."""
+    frequencies: Floats
+    """The share of draws in which each passed the threshold of that draw."""
+
+
+def discoveries(W: Floats, fdr: float) -> Discoveries:
+    """From statistics, draws x variables.
+
+    With one draw this is the knockoff filter itself. With several, e-values are averaged: an average is one
+    again, whatever the draws have in common, so the rate holds, and the more draws, the less hangs on them.
+    """
+    level = fdr if len(W) == 1 else SHARE * fdr
+    each = np.array([e_values(draw, level) for draw in W])
+    e = each.mean(axis=0)
+    selected, threshold = e_benjamini_hochberg(e, fdr)
+    return Discoveries(selected, e, threshold, np.asarray((each > 0).mean(axis=0)))
+
+
+def knockoff_threshold(W: Floats, level: float) -> float:
+    r"""The smallest t > 0 at which :math:`(1 + \#\{W \le -t\}) / \#\{W \ge t\}` is at most the level.
+
+    Or at which no negative one is left: to go on would lose features and gain nothing. Both are stopping
+    times of the same martingale, so e-values at either are sound; at the second, few but clear features count
+    although they are fewer than 1 / level.
+    """
+    sizes = np.unique(np.abs(W[W != 0]))  # ascending
+    negative, positive = np.sort(-W[W < 0]), np.sort(W[W > 0])
+    below = len(negative) - np.searchsorted(negative, sizes)
+    above = len(positive) - np.searchsorted(positive, sizes)
+    stops = (1 + below <= level * above) | ((below == 0) & (above > 0))
+    return float(sizes[np.argmax(stops)]) if stops.any() else np.inf
+
+
+def e_values(W: Floats, level: float) -> Floats:
+    r""":math:`n 1\{W_j \ge t\} / (1 + \#\{W \le -t\})`.
+
+    Over features that say nothing they sum to n at most, in expectation (Ren and Barber 2024).
+    """
+    t = knockoff_threshold(W, level)
+    return np.asarray(len(W) * (t <= W) / (1 + (t <= -W).sum()))
+
+
+def e_benjamini_hochberg(e: Floats, fdr: float) -> tuple[Array, float]:
+    """The most features of which the least e-value is n / (fdr k), k being their number (Wang, Ramdas 2022).
+
+    Returns the mask, and the least e-value.
+    """
+    ordered = np.sort(e)[::-1]
+    enough = ordered * fdr * np.arange(1, len(e) + 1) >= len(e) * (1 - ROUNDING)
+    if not enough.any():
+        return np.zeros(len(e), dtype=bool), np.inf
+    threshold = float(ordered[np.flatnonzero(enough)[-1]])
+    return np.asarray(e >= threshold), threshold
+
+
+FOLDS = 5
+PATH_LENGTH, SMALLEST = 15, 0.01  # of lambda, relative to where no feature is needed
+WORSE = 1.05  # times the least error: the path ends there
+ROUGH, EXACT = 1e-3, 1e-4  # tolerances, in the folds and of the answer
+MAX_ITER = 3000
+
+
+def coefficient_gaps(parts: Parts, copies: Floats, Y: Floats, random: np.random.Generator) -> Floats:
+    """W of each variable."""
+    n = int(parts.owners[-1]) + 1
+    swapped = random.random(n) < 0.5  # so that no solver can prefer what comes first
+    exchanged = swapped[parts.owners]
+    A = np.hstack([np.where(exchanged, copies, parts.Z), np.where(exchanged, parts.Z, copies)])
+    A -= A.mean(axis=0)
+    A /= np.linalg.norm(A, axis=0)
+    groups = None if parts.single else np.concatenate([parts.owners, parts.owners + n])
+    B = _cross_validated(A, Y, groups, random)
+    rows = RowGroups(1.0) if groups is None else GroupNorms(1.0, groups)
+    lengths = rows.lengths(B)
+    gaps = lengths[:n] - lengths[n:]
+    return np.where(swapped, -gaps, gaps)
+
+
+def _cross_validated(A: Floats, Y: Floats, groups: Ints | None, random: np.random.Generator) -> Floats:
+    """Coefficients at the lambda that predicts best what was left out."""
+    whole = _model(A, Y, groups, EXACT)
+    grid = path_grid(whole.largest_lambda1(), SMALLEST * whole.largest_lambda1(), PATH_LENGTH)
+    n_folds = min(FOLDS, len(A))
+    parts = random.permutation(len(A)) % n_folds
+    folds = [_model(A[parts != fold], Y[parts != fold], groups, ROUGH) for fold in range(n_folds)]
+    left_out = [(A[parts == fold], Y[parts == fold]) for fold in range(n_folds)]
+    fits: list[Fit | None] = [None] * n_folds
+    errors: list[float] = []
+    for value in grid:
+        scaled = [value * len(model.X) / len(A) for model in folds]
+        fits = [_next(*one) for one in zip(folds, scaled, fits, strict=True)]
+        pairs = zip(left_out, fits, strict=True)
+        errors.append(sum(_error(*part, fit) for part, fit in pairs if fit is not None))
+        if errors[-1] > WORSE * min(errors):
+            break
+    fit: Fit | None = None
+    for value in grid[: int(np.argmin(errors)) + 1]:
+        fit = _next(whole, value, fit)
+    return np.zeros((A.shape[1], Y.shape[1])) if fit is None else fit.result.coef
+
+
+def _model(A: Floats, Y: Floats, groups: Ints | None, tol: float) -> SparseModel:
+    return SparseModel(np.ascontiguousarray(A), Y, MAX_ITER, tol, groups=groups, solver="coordinate-descent")
+
+
+def _next(model: SparseModel, value: float, fit: Fit | None) -> Fit:
+    return model.fit(value, 0.0, start=None if fit is None else fit.result)
+
+
+def _error(A: Floats, Y: Floats, fit: Fit) -> float:
+    rows = np.flatnonzero(fit.result.coef.any(axis=1))
+    left = Y - A[:, rows] @ fit.result.coef[rows]
+    return float((left * left).sum())

@@ -1,0 +1,1 @@
+"""Selectors that take one feature after the other."""

@@ -1,0 +1,645 @@
+"""Greedy forward selection by mutual information: MIFS, MRMR, JMIM, JMI, CMIM and DISR."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from infused._runtime.compat import Interval, StrOptions, fit_context
+from infused._runtime.progress import Stage
+from infused._runtime.threads import workers
+from infused._typing import Array, Floats, Ints
+from infused.graphs.validation import Target
+from infused.information.discrete import MAX_BINS, target_codes
+from infused.information.mutual import RESOLUTION, MutualInformation
+from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, check_one_target, number_or_half
+from infused.selectors.choose.number import CV, SCORING, chosen_number
+from infused.selectors.docs import FILTERS, documented
+from infused.selectors.inputs.checks import look
+from infused.selectors.inputs.groups import GROUPS, KEEP
+from infused.selectors.inputs.training import is_real
+
+TIE = 1e-10  # criteria closer than this, relative to the larger where that is above one, are equal
+WORTH_COUNTING = 0.75  # when fewer of the counted features are still candidates, the others are dropped
+
+
+class InformationFilter(BaseSelector):
+    """Take the feature with the best criterion, given those taken before, until there are enough.
+
+    The first feature is the most informative about y. Every other step compares all features that are left
+    with the feature taken last, and with no other: k of N features cost k N comparisons. A group of features
+    is the variable that they are together: samples have one value of it where all their codes are equal.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_features_to_select": NUMBER_OF_FEATURES,
+        "n_bins": [Interval(Integral, 2, MAX_BINS, closed="both")],
+        "target": [StrOptions({"auto", "classes", "real"})],
+        "groups": GROUPS,
+        "keep": KEEP,
+        "cv": CV,
+        "scoring": SCORING,
+        "n_jobs": [Integral, None],
+    }
+
+    n_features_to_select: int | float | str | None
+    n_bins: int
+    target: Target
+    n_jobs: int | None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    @fit_context
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+        """Rank and select the features of X for the target y.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Training samples; texts and categories of a frame are variables as they are.
+        y : array of shape (n_samples,)
+            Class labels of any kind, or real values.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            What each sample counts; a whole number is as good as so many copies of it.
+        groups : array-like of shape (n_samples,), default=None
+            Samples that belong together, where ``n_features_to_select="auto"`` and ``cv`` asks for them.
+
+        Returns
+        -------
+        self : object
+            The fitted selector.
+        """
+        check_one_target(self, y)
+        seen = look(self, X, y, gaps=True)
+        variables = seen.variables
+        kept = variables.places(self.keep)
+        real = is_real(seen.y, self.target)
+        number = chosen_number(
+            self,
+            *seen.judged(self.n_features_to_select),
+            kept,
+            real=real,
+            samples=groups,
+            sample_weight=sample_weight,
+        )
+        k = number_or_half(number, variables, len(kept))
+        seen = seen.weighed(sample_weight)
+        counts, units = (None, None) if seen.weights is None else (seen.weights.counts, seen.weights.units)
+        kind: Target = "real" if real else "classes"
+        y_codes = target_codes(seen.X, seen.y, target=kind, n_bins=self.n_bins, weights=counts)
+        codes = seen.codes(self.n_bins, self.n_jobs)
+        with workers(self.n_jobs) as pool:
+            information = MutualInformation.build(codes, y_codes, pool, units)
+            self.relevance_ = information.with_target()
+            order, self.criterion_ = self._select(
+                information, self.relevance_, codes.n_codes > 1, kept.tolist(), k
+            )
+        ranking = np.empty(len(variables), np.int64)
+        ranking[order] = np.arange(1, len(variables) + 1)
+        scores = np.asarray(len(variables) + 1 - ranking, dtype=np.float64)
+        self._store_ranking(variables, scores, ranking, ranking <= k)
+        return self
+
+    def _pairs(self, information: MutualInformation, s: int) -> Floats:
+        """What feature s has with each of the others."""
+        return information.with_feature(s)
+
+    def _join(self, before: Floats, pairs: Floats) -> Floats:
+        """Pairs with all features taken so far, from those with all but the last and those with the last."""
+        return before + pairs
+
+    @abstractmethod
+    def _criterion(self, relevance: Floats, joined: Floats, n_taken: int) -> Floats:
+        """What the next feature should have most of."""
+
+    def _select(
+        self, information: MutualInformation, relevance: Floats, varies: Array, kept: list[int], k: int
+    ) -> tuple[Ints, Floats]:
+        """All features from the best to the worst, and the criterion of each when it was last compared.
+
+        What is kept is taken first. A constant shares nothing with what was taken, and would come before what
+        is redundant: it is taken when nothing else is left.
+        """
+        values, joined = relevance, None
+        criterion = relevance.copy()
+        free = np.ones(len(relevance), dtype=bool)
+        taken: list[int] = []
+        steps = min(k, len(kept) + int(varies[np.setdiff1d(np.arange(len(varies)), kept)].sum()))
+        stage = Stage(None, "selecting features", steps)
+        while len(taken) < steps:
+            candidates = np.flatnonzero(free)
+            criterion[candidates] = values[candidates]
+            if len(taken) < len(kept):
+                s = kept[len(taken)]
+            else:
+                s = best(candidates[varies[candidates]], values, relevance)
+            taken.append(s)
+            free[s] = False
+            stage.advance()
+            if len(taken) == steps:
+                break
+            if len(candidates) < WORTH_COUNTING * len(information.counter.features):
+                information = information.restricted(candidates)
+            pairs = self._pairs(information, s)
+            joined = pairs if joined is None else self._join(joined, pairs)
+            values = self._criterion(relevance, joined, len(taken))
+        rest = np.flatnonzero(free)
+        behind = np.lexsort((levels(relevance[rest]), levels(values[rest]), ~varies[rest]))
+        return np.concatenate([np.array(taken, dtype=np.int64), rest[behind]]), criterion
+
+
+def best(candidates: Ints, values: Floats, relevance: Floats) -> int:
+    """The candidate with the largest value; of equal ones the most relevant, of those the first."""
+    for numbers in (values, relevance):
+        own = numbers[candidates]
+        largest = own.max()
+        candidates = candidates[own >= largest - TIE * max(1.0, abs(largest))]
+    return int(candidates[0])
+
+
+def levels(values: Floats) -> Ints:
+    """0 for the largest values, 1 for the next, and so on; neighbours that are tied are on one level."""
+    order = np.argsort(-values, kind="stable")
+    ordered = values[order]
+    apart = ordered[:-1] - ordered[1:] > TIE * np.maximum(1.0, np.abs(ordered[:-1]))
+    result = np.zeros(len(values), np.int64)
+    result[order[1:]] = np.cumsum(apart)
+    return result
+
+
+@documented(FILTERS)
+class MIFS(InformationFilter):
+    r"""Mutual information feature selection (MIFS).
+
+    .. math::
+
+        \max_{f \notin S} I(f; y) - \beta \sum_{s \in S} I(f; f_s)
+
+    picks one feature after the other, S being those picked so far and I the mutual information of discretised
+    features, in nats. The sum grows with S, so that redundancy weighs more and more: when it outweighs the
+    relevance of every feature that is left, features that share nothing with S come next, whatever they say
+    of y. For many features take a smaller beta, or :class:`infused.MRMR`.
+
+    Parameters
+    ----------
+    %(n_features_to_select)s
+    beta : float, default=0.5
+        Weight of redundancy; zero ranks features one by one. The paper finds 0.5 to 1 useful.
+    %(n_bins)s
+    %(target)s
+    %(groups)s
+    %(keep)s
+    %(cv)s
+    %(scoring)s
+    %(n_jobs)s
+
+    Attributes
+    ----------
+    %(attributes)s
+
+    See Also
+    --------
+    MRMR : The mean of the redundancies instead of their sum.
+    JMIM : What pairs of features say together.
+
+    References
+    ----------
+    R. Battiti, "Using mutual information for selecting features in supervised neural net learning", IEEE
+    Transactions on Neural Networks 5(4), 1994.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from infused import MIFS
+    >>> X, y = load_wine(return_X_y=True)
+    >>> MIFS(n_features_to_select=3).fit(X, y).transform(X).shape
+    (178, 3)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **InformationFilter._parameter_constraints,
+        "beta": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float | str | None = None,
+        beta: float = 0.5,
+        n_bins: int = 5,
+        target: Target = "auto",
+        groups: Any = None,
+        keep: Any = None,
+        cv: Any = 5,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.beta = beta
+        self.n_bins = n_bins
+        self.target = target
+        self.groups = groups
+        self.keep = keep
+        self.cv = cv
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+
+    def _criterion(self, relevance: Floats, joined: Floats, n_taken: int) -> Floats:
+        return relevance - self.beta * joined
+
+
+@documented(FILTERS)
+class MRMR(InformationFilter):
+    r"""Minimum redundancy, maximum relevance (mRMR).
+
+    .. math::
+
+        \max_{f \notin S} I(f; y) - \frac1{|S|} \sum_{s \in S} I(f; f_s)
+        \quad\text{or}\quad
+        \max_{f \notin S} I(f; y) \Big/ \frac1{|S|} \sum_{s \in S} I(f; f_s)
+
+    picks one feature after the other, S being those picked so far and I the mutual information of discretised
+    features, in nats.
+
+    Parameters
+    ----------
+    %(n_features_to_select)s
+    scheme : {"difference", "quotient"}, default="difference"
+        Relevance less the mean redundancy, or divided by it. A mean redundancy below 1e-10 nats counts as
+        1e-10 there: features that share nothing with S come first, by their relevance.
+    %(n_bins)s
+    %(target)s
+    %(groups)s
+    %(keep)s
+    %(cv)s
+    %(scoring)s
+    %(n_jobs)s
+
+    Attributes
+    ----------
+    %(attributes)s
+
+    See Also
+    --------
+    MIFS : The sum of the redundancies instead of their mean.
+    JMIM : What pairs of features say together.
+
+    References
+    ----------
+    H. Peng, F. Long, C. Ding, "Feature selection based on mutual information: criteria of max-dependency,
+    max-relevance, and min-redundancy", IEEE Transactions on Pattern Analysis and Machine Intelligence 27(8),
+    2005. The quotient: C. Ding, H. Peng, "Minimum redundancy feature selection from microarray gene
+    expression data", Journal of Bioinformatics and Computational Biology 3(2), 2005.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from infused import MRMR
+    >>> X, y = load_wine(return_X_y=True)
+    >>> MRMR(n_features_to_select=3).fit(X, y).transform(X).shape
+    (178, 3)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **InformationFilter._parameter_constraints,
+        "scheme": [StrOptions({"difference", "quotient"})],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float | str | None = None,
+        scheme: str = "difference",
+        n_bins: int = 5,
+        target: Target = "auto",
+        groups: Any = None,
+        keep: Any = None,
+        cv: Any = 5,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.scheme = scheme
+        self.n_bins = n_bins
+        self.target = target
+        self.groups = groups
+        self.keep = keep
+        self.cv = cv
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+
+    def _criterion(self, relevance: Floats, joined: Floats, n_taken: int) -> Floats:
+        redundancy = joined / n_taken
+        if self.scheme == "difference":
+            return relevance - redundancy
+        return relevance / np.maximum(redundancy, RESOLUTION)
+
+
+@documented(FILTERS)
+class JMIM(InformationFilter):
+    r"""Joint mutual information maximisation (JMIM).
+
+    .. math::
+
+        \max_{f \notin S} \min_{s \in S} I(\{f, f_s\}; y)
+
+    picks one feature after the other, S being those picked so far and I the mutual information of discretised
+    features, in nats: the feature that says most about y together with any of S.
+
+    Parameters
+    ----------
+    %(n_features_to_select)s
+    %(n_bins)s
+    %(target)s
+    %(groups)s
+    %(keep)s
+    %(cv)s
+    %(scoring)s
+    %(n_jobs)s
+
+    Attributes
+    ----------
+    %(attributes)s
+
+    See Also
+    --------
+    JMI : Their sum instead of the smallest.
+    MIFS : Relevance less redundancy.
+    MRMR : Relevance less the mean redundancy, or divided by it.
+
+    References
+    ----------
+    M. Bennasar, Y. Hicks, R. Setchi, "Feature selection using joint mutual information maximisation", Expert
+    Systems with Applications 42(22), 2015.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from infused import JMIM
+    >>> X, y = load_wine(return_X_y=True)
+    >>> JMIM(n_features_to_select=3).fit(X, y).transform(X).shape
+    (178, 3)
+    """
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float | str | None = None,
+        n_bins: int = 5,
+        target: Target = "auto",
+        groups: Any = None,
+        keep: Any = None,
+        cv: Any = 5,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.n_bins = n_bins
+        self.target = target
+        self.groups = groups
+        self.keep = keep
+        self.cv = cv
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+
+    def _pairs(self, information: MutualInformation, s: int) -> Floats:
+        return information.with_feature_and_target(s)
+
+    def _join(self, before: Floats, pairs: Floats) -> Floats:
+        return np.minimum(before, pairs)
+
+    def _criterion(self, relevance: Floats, joined: Floats, n_taken: int) -> Floats:
+        return joined
+
+
+@documented(FILTERS)
+class JMI(InformationFilter):
+    r"""Joint mutual information (JMI).
+
+    .. math::
+
+        \max_{f \notin S} \sum_{s \in S} I(\{f, f_s\}; y)
+
+    picks one feature after the other, S being those picked so far and I the mutual information of discretised
+    features, in nats: the feature that says most about y together with each of S, on average.
+
+    Parameters
+    ----------
+    %(n_features_to_select)s
+    %(n_bins)s
+    %(target)s
+    %(groups)s
+    %(keep)s
+    %(cv)s
+    %(scoring)s
+    %(n_jobs)s
+
+    Attributes
+    ----------
+    %(attributes)s
+
+    See Also
+    --------
+    JMIM : The smallest of them instead of the sum.
+    DISR : Each as a share of the entropy.
+
+    References
+    ----------
+    H. H. Yang, J. Moody, "Data visualization and feature selection: new algorithms for nongaussian data",
+    Advances in Neural Information Processing Systems 12 (1999). G. Brown, A. Pocock, M.-J. Zhao, M. Luján,
+    "Conditional likelihood maximisation: a unifying framework for information theoretic feature selection",
+    Journal of Machine Learning Research 13 (2012), which finds it the best of seventeen.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from infused import JMI
+    >>> X, y = load_wine(return_X_y=True)
+    >>> JMI(n_features_to_select=3).fit(X, y).transform(X).shape
+    (178, 3)
+    """
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float | str | None = None,
+        n_bins: int = 5,
+        target: Target = "auto",
+        groups: Any = None,
+        keep: Any = None,
+        cv: Any = 5,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.n_bins = n_bins
+        self.target = target
+        self.groups = groups
+        self.keep = keep
+        self.cv = cv
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+
+    def _pairs(self, information: MutualInformation, s: int) -> Floats:
+        return information.with_feature_and_target(s)
+
+    def _criterion(self, relevance: Floats, joined: Floats, n_taken: int) -> Floats:
+        return joined
+
+
+@documented(FILTERS)
+class CMIM(InformationFilter):
+    r"""Conditional mutual information maximisation (CMIM).
+
+    .. math::
+
+        \max_{f \notin S} \min\Big(I(f; y),\, \min_{s \in S} I(f; y \mid f_s)\Big)
+
+    picks one feature after the other, S being those picked so far and I the mutual information of discretised
+    features, in nats: the feature that still says most about y when any one of S is known. A copy of a
+    feature in S says nothing then.
+
+    Parameters
+    ----------
+    %(n_features_to_select)s
+    %(n_bins)s
+    %(target)s
+    %(groups)s
+    %(keep)s
+    %(cv)s
+    %(scoring)s
+    %(n_jobs)s
+
+    Attributes
+    ----------
+    %(attributes)s
+
+    See Also
+    --------
+    JMI : What a feature says together with each of S.
+    MRMR : Relevance less the mean redundancy, or divided by it.
+
+    References
+    ----------
+    F. Fleuret, "Fast binary feature selection with conditional mutual information", Journal of Machine
+    Learning Research 5 (2004).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from infused import CMIM
+    >>> X, y = load_wine(return_X_y=True)
+    >>> CMIM(n_features_to_select=3).fit(X, y).transform(X).shape
+    (178, 3)
+    """
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float | str | None = None,
+        n_bins: int = 5,
+        target: Target = "auto",
+        groups: Any = None,
+        keep: Any = None,
+        cv: Any = 5,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.n_bins = n_bins
+        self.target = target
+        self.groups = groups
+        self.keep = keep
+        self.cv = cv
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+
+    def _pairs(self, information: MutualInformation, s: int) -> Floats:
+        # I(f; y | s) = I({f, s}; y) - I(s; y)
+        return np.asarray(information.with_feature_and_target(s) - information.with_target()[s])
+
+    def _join(self, before: Floats, pairs: Floats) -> Floats:
+        return np.minimum(before, pairs)
+
+    def _criterion(self, relevance: Floats, joined: Floats, n_taken: int) -> Floats:
+        return np.minimum(relevance, joined)
+
+
+@documented(FILTERS)
+class DISR(InformationFilter):
+    r"""Double input symmetrical relevance (DISR).
+
+    .. math::
+
+        \max_{f \notin S} \sum_{s \in S} \frac{I(\{f, f_s\}; y)}{H(f, f_s, y)}
+
+    picks one feature after the other, S being those picked so far, I the mutual information and H the entropy
+    of discretised features: what a feature says about y together with each of S, as a share of all that the
+    three have to say. Features of many values gain nothing by that alone.
+
+    Parameters
+    ----------
+    %(n_features_to_select)s
+    %(n_bins)s
+    %(target)s
+    %(groups)s
+    %(keep)s
+    %(cv)s
+    %(scoring)s
+    %(n_jobs)s
+
+    Attributes
+    ----------
+    %(attributes)s
+
+    See Also
+    --------
+    JMI : The same without the entropy.
+    JMIM : The smallest of the joint informations.
+
+    References
+    ----------
+    P. E. Meyer, G. Bontempi, "On the use of variable complementarity for feature selection in cancer
+    classification", Applications of Evolutionary Computing, LNCS 3907 (2006).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from infused import DISR
+    >>> X, y = load_wine(return_X_y=True)
+    >>> DISR(n_features_to_select=3).fit(X, y).transform(X).shape
+    (178, 3)
+    """
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float | str | None = None,
+        n_bins: int = 5,
+        target: Target = "auto",
+        groups: Any = None,
+        keep: Any = None,
+        cv: Any = 5,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.n_bins = n_bins
+        self.target = target
+        self.groups = groups
+        self.keep = keep
+        self.cv = cv
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+
+    def _pairs(self, information: MutualInformation, s: int) -> Floats:
+        return information.symmetrical_relevance(s)
+
+    def _criterion(self, relevance: Floats, joined: Floats, n_taken: int) -> Floats:
+        return joined

@@ -1,0 +1,1 @@
+"""What selectors are given, checked: arrays, frames, groups, weights."""

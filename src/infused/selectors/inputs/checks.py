@@ -1,0 +1,173 @@
+"""What a selector was given, checked: variables in numbers, and what each kind of selector makes of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import validate_data
+
+from infused._runtime.compat import cached_property
+from infused._runtime.messages import listed, quoted
+from infused._typing import Array, Data, Floats
+from infused.coding import OTHER, Coder, Levels, has_gaps, is_identifier
+from infused.exceptions import InputError
+from infused.information.discrete import Codes, DenseCodes, discretize, distinct_samples, joint_codes
+from infused.selectors.base import checked
+from infused.selectors.inputs.frames import mixed_table
+from infused.selectors.inputs.groups import Groups
+from infused.selectors.inputs.training import Weights, constant_columns, weighed
+
+
+@dataclass(frozen=True)
+class Coded:
+    """Columns of numbers for a model, and the variable that each belongs to."""
+
+    X: Data
+    variables: Groups
+    names: Sequence[str] | None = None
+    """What the columns are called; None where each is a feature."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Samples and target as they were given, in numbers."""
+
+    X: Data
+    """Of a category the codes of its levels. A gap is NaN."""
+    y: Any
+    variables: Groups
+    levels: Levels | None = None
+    """Of each column the levels of a category, None for a number; None where all are numbers."""
+    weights: Weights | None = None
+    names: tuple[str, ...] | None = None
+    """Of the columns; None for their positions."""
+
+    def weighed(self, sample_weight: Any) -> Seen:
+        """The same less the samples of weight zero, with the weights of the others."""
+        X, y, weights = weighed(self.X, self.y, sample_weight)
+        return replace(self, X=X, y=y, weights=weights)
+
+    @cached_property
+    def coded(self) -> Coded:
+        """For models: every category as one group of 0/1 columns, one for each level; numbers as they are."""
+        return self._coded("none")
+
+    def judged(self, number: Any) -> tuple[Data, Any, Groups]:
+        """For the models that choose a number of features: gaps filled, and told; as it is, where none do."""
+        asked = isinstance(number, str) and (self.levels is not None or has_gaps(self.X))
+        coded = self._coded("median") if asked else Coded(self.X, self.variables)
+        return coded.X, self.y, coded.variables
+
+    def _coded(self, impute: str) -> Coded:
+        if self.levels is None and impute == "none":
+            return Coded(self.X, self.variables)
+        coder = Coder(self.names or tuple(map(str, range(self.X.shape[1]))), self.levels, impute)
+        coding = coder.learn(self.X, None if self.weights is None else self.weights.values)
+        columns = coding.apply(self.X)
+        if columns.groups is None:
+            return Coded(columns.F, self.variables, coding.column_names())
+        owners = self.variables.codes[columns.groups]
+        return Coded(columns.F, replace(self.variables, codes=owners), coding.column_names())
+
+    def codes(self, n_bins: int, n_jobs: int | None) -> Codes:
+        """For counts: numbers in bins, the levels of categories as they are, a gap as a level of its own."""
+        counts = None if self.weights is None else self.weights.counts
+        distinct, _ = distinct_samples(self.X, self.y)
+        if self.levels is None:
+            return joint_codes(discretize(self.X, n_bins, n_jobs, counts, distinct), self.variables.codes)
+        numbers = np.array([own is None for own in self.levels])
+        rows = [np.empty(0, np.int64)] * len(numbers)
+        binned = discretize(self.X[:, numbers], n_bins, n_jobs, counts, distinct[numbers])
+        for j, row in zip(np.flatnonzero(numbers), binned.codes, strict=True):
+            rows[j] = row
+        for j in np.flatnonzero(~numbers):
+            rows[j] = np.unique(self.X[:, j], return_inverse=True)[1]  # all gaps are one
+        return joint_codes(DenseCodes.of(rows), self.variables.codes)
+
+    @property
+    def constant(self) -> Array:
+        """The variables that have one value only, where a gap is a value too."""
+        return self.variables.all_of(constant_columns(self.X))
+
+
+def look(
+    selector: Any, X: Any, y: Any, *, several: bool = False, gaps: bool = False, dtype: Any = "numeric"
+) -> Seen:
+    """Check what was given to ``fit``: frames with texts and categories, or whatever scikit-learn takes.
+
+    Parameters
+    ----------
+    selector : BaseSelector
+        Which is told the number and the names of the features.
+    X : data frame, array or sparse matrix
+    y : array
+    several : bool, default=False
+        Whether y may have several columns: real ones, or an indicator of each label.
+    gaps : bool, default=False
+        Whether numbers may be missing. A gap in a category is a level.
+    dtype : object, default="numeric"
+        As scikit-learn's checks take it.
+    """
+    rules: dict[str, Any] = {"multi_output": several, "dtype": dtype, "ensure_all_finite": "allow-nan"}
+    table = mixed_table(X)
+    if table is None:
+        X, y = checked(selector, X, y, **rules)
+        levels = None
+    else:
+        values, y = checked(selector, table.values, y, **rules)
+        validate_data(selector, X, skip_check_array=True)  # for the names
+        X, levels = _without_identifiers(values, table.levels, _names(selector, X))
+    if not gaps:
+        _refuse_gaps(selector, X, levels)
+    names = getattr(selector, "feature_names_in_", None)
+    return Seen(X, y, selector._variables(X), levels, names=None if names is None else tuple(names))
+
+
+def _names(selector: Any, X: Any) -> Sequence[Any]:
+    return getattr(selector, "feature_names_in_", range(X.shape[1]))
+
+
+def _without_identifiers(values: Floats, levels: Levels, names: Sequence[Any]) -> tuple[Floats, Levels]:
+    """Categories of which nearly every sample has a level of its own say nothing: they become constants."""
+    own = list(levels)
+    found = []
+    for j, mine in enumerate(levels):
+        if mine is not None and is_identifier(len(mine), int((~np.isnan(values[:, j])).sum())):
+            values[:, j], own[j] = 0.0, (OTHER,)
+            found.append(names[j])
+    if found:
+        warnings.warn(
+            f"nearly every sample has a text of its own in {listed(found)}: taken for identifiers, which say "
+            "nothing, as constants.",
+            UserWarning,
+            stacklevel=4,
+        )
+    return values, tuple(own)
+
+
+def _refuse_gaps(selector: Any, X: Data, levels: Levels | None) -> None:
+    """Numbers that are missing, with the pipeline that fills them."""
+    if X.dtype.kind != "f" or not has_gaps(X):
+        return
+    name, names = type(selector).__name__, _names(selector, X)
+    if sp.issparse(X):
+        holes = np.unique(X.tocoo().coords[1][np.isnan(X.tocoo().data)])
+    else:
+        holes = np.flatnonzero(np.isnan(X).any(axis=0))
+    holes = holes if levels is None else np.array([j for j in holes if levels[j] is None], dtype=np.int64)
+    if not len(holes):
+        return
+    fill = "SimpleImputer(add_indicator=True)"
+    if levels is not None:
+        columns = ", ".join(quoted(names[j]) for j in holes)
+        fill = f"make_column_transformer(({fill}, [{columns}]), remainder='passthrough')"
+        fill += ".set_output(transform='pandas')"
+    raise InputError(
+        f"X has NaN in {listed(names[j] for j in holes)}, which {name} cannot take: fill gaps first, with "
+        f"make_pipeline({fill}, {name}()), or take a selector that counts them, such as MRMR"
+    )

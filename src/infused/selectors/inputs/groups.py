@@ -1,0 +1,201 @@
+"""Whole variables: columns that are kept or dropped together, such as the levels of a category."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from infused._runtime.compat import cached_property
+from infused._runtime.messages import count, listed, quoted, suggestion
+from infused._typing import Array, Floats, Ints
+from infused.exceptions import InputError, Setting
+
+#: What ``groups`` may be, for scikit-learn's validation of parameters.
+GROUPS = ["array-like", Mapping, None]
+
+#: The same for ``keep``.
+KEEP = ["array-like", None]
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Which columns make one variable; without groups, every column is one."""
+
+    codes: Ints
+    """The group of each column, numbered in the order of their first columns."""
+    names: Sequence[Any]
+    given: bool
+
+    @classmethod
+    def parse(cls, groups: Any, n_columns: int, column_names: Sequence[str] | None = None) -> Groups:
+        """From one label for each column, or from a mapping of names to columns.
+
+        Columns that a mapping leaves out are variables of their own, under the name or position that they
+        have.
+        """
+        if groups is None:
+            names = range(n_columns) if column_names is None else column_names
+            return cls(np.arange(n_columns), names, given=False)
+        if isinstance(groups, Mapping):
+            labels = _labels_of_mapping(groups, n_columns, column_names)
+        else:
+            labels = _checked_labels(groups, n_columns)
+        places: dict[Hashable, int] = {}
+        codes = np.array([places.setdefault(label, len(places)) for label in labels], dtype=np.int64)
+        return cls(codes, list(places), given=True)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def single(self) -> bool:
+        """Whether every column is a variable of its own."""
+        return len(self.names) == len(self.codes)
+
+    @property
+    def labels(self) -> Ints | None:
+        """The groups as a selector of the same columns is told them; None where it need not be."""
+        return self.codes if self.given or not self.single else None
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """Columns of each group."""
+        return np.bincount(self.codes, minlength=len(self.names))
+
+    def columns(self, group: int) -> Ints:
+        """The columns of one group."""
+        return np.flatnonzero(self.codes == group)
+
+    def in_order(self, groups: Ints) -> tuple[Ints, Ints]:
+        """The columns of some groups, one after another, and where those of each end."""
+        if self.single:
+            return groups, np.arange(1, len(groups) + 1)
+        by_group = np.argsort(self.codes, kind="stable")
+        stops = np.cumsum(self.sizes)
+        parts = [by_group[stops[group] - self.sizes[group] : stops[group]] for group in groups]
+        return np.concatenate([np.zeros(0, np.int64), *parts]), np.cumsum(self.sizes[groups])
+
+    def several(self) -> Ints:
+        """The groups that have more than one column."""
+        return np.flatnonzero(self.sizes > 1)
+
+    def summed(self, values: Floats) -> Floats:
+        """One number for each group, the sum of those of its columns."""
+        if self.single:
+            return values
+        return np.asarray(np.bincount(self.codes, weights=values, minlength=len(self.names)))
+
+    def all_of(self, mask: Array) -> Array:
+        """For each group, whether all its columns are in a mask."""
+        return np.asarray(np.bincount(self.codes, weights=~mask, minlength=len(self.names)) == 0)
+
+    def places(self, keep: Any) -> Ints:
+        """The groups that are always to be selected, by their names; single columns by position too."""
+        if keep is None:
+            return np.empty(0, np.int64)
+        own = {name: place for place, name in enumerate(self.names)}
+        found = [self._place(name, own) for name in np.asarray(keep, dtype=object).ravel().tolist()]
+        if len(set(found)) < len(found):
+            raise InputError(Setting("keep"), " names a feature more than once")
+        if len(found) == len(self):
+            raise InputError(Setting("keep"), " names every feature: none is left to select")
+        return np.array(found, dtype=np.int64)
+
+    def _place(self, name: Any, own: Mapping[Any, int]) -> int:
+        if not self.given:
+            return _place("keep", name, len(self), own)
+        if name not in own:
+            close = suggestion(str(name), [str(known) for known in own])
+            raise InputError(Setting("keep"), f" has no group {quoted(name)}{close}")
+        return own[name]
+
+    def array_of_names(self) -> Array:
+        """The names in an array of objects, as scikit-learn has those of features."""
+        names = np.empty(len(self.names), dtype=object)
+        names[:] = self.names
+        return names
+
+
+def by_variable(
+    X: Any,
+    variables: Groups,
+    of_columns: Callable[[Any], Floats],
+    of_group: Callable[[Any], float],
+) -> Floats:
+    """Scores of single columns, all at once, and of groups of several columns, one by one."""
+    if variables.single:
+        return of_columns(X)
+    X = X.tocsc() if sp.issparse(X) else X
+    scores = np.zeros(len(variables))
+    alone = np.flatnonzero(variables.sizes[variables.codes] == 1)
+    if len(alone):
+        scores[variables.codes[alone]] = of_columns(X[:, alone])
+    for group in variables.several():
+        scores[group] = of_group(X[:, variables.columns(group)])
+    return scores
+
+
+def _checked_labels(groups: Any, n_columns: int) -> list[Hashable]:
+    array = np.asarray(groups, dtype=object)
+    if array.shape != (n_columns,):
+        raise InputError(
+            Setting("groups"),
+            f" must hold one label for each of the {n_columns} features, got shape {array.shape}",
+        )
+    labels: list[Hashable] = array.tolist()
+    for place, label in enumerate(labels):
+        if label is None or label != label:
+            raise InputError(Setting("groups"), f" has no label for the feature at position {place}")
+    return labels
+
+
+def _labels_of_mapping(
+    groups: Mapping[Any, Any], n_columns: int, column_names: Sequence[str] | None
+) -> list[Hashable]:
+    own = range(n_columns) if column_names is None else list(column_names)
+    places = {} if column_names is None else {name: place for place, name in enumerate(own)}
+    labels: dict[int, Hashable] = {}
+    for name, columns in groups.items():
+        found = [_place("groups", column, n_columns, places) for column in _as_list(columns)]
+        if not found:
+            raise InputError(Setting("groups"), f" has no columns for {quoted(name)}")
+        taken = [column for column in found if column in labels]
+        if taken or len(set(found)) < len(found):
+            twice = listed(own[column] for column in taken or found)
+            raise InputError(Setting("groups"), f" has a column more than once: {twice}")
+        labels.update(dict.fromkeys(found, name))
+    left = [own[place] for place in range(n_columns) if place not in labels]
+    clash = [name for name in left if name in groups]
+    if clash:
+        raise InputError(
+            Setting("groups"), f" names a group {listed(clash)} as a column that is not in it: rename it"
+        )
+    return [labels.get(place, own[place]) for place in range(n_columns)]
+
+
+def _as_list(columns: Any) -> list[Any]:
+    if isinstance(columns, str | Integral):
+        return [columns]
+    return list(columns)
+
+
+def _place(setting: str, column: Any, n_columns: int, places: Mapping[Any, int]) -> int:
+    """The position of a column that is given by name or by position."""
+    truth = isinstance(column, bool | np.bool_)  # which is no position, though Python takes it for one
+    if column in places and not truth:
+        return places[column]
+    if isinstance(column, Integral) and not truth:
+        place = int(column)
+        if 0 <= place < n_columns:
+            return place
+        why = f"has no column {column}: X has {count(n_columns, 'column')}"
+    elif any(isinstance(name, str) for name in places):
+        why = f"has no column {quoted(column)}{suggestion(str(column), list(places))}"
+    else:
+        why = f"has a column {quoted(column)}, but X has no names: give positions, or X as a data frame"
+    raise InputError(Setting(setting), f" {why}")

@@ -1,0 +1,1 @@
+"""Sparse linear models that rank features: the seven lassos and what they share."""

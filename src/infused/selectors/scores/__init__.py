@@ -1,0 +1,1 @@
+"""Selectors that score features by one function or by one model."""

@@ -1,0 +1,239 @@
+"""Selectors that rank features by what they are worth to a model of scikit-learn."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import Parallel, delayed
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils import check_array
+
+from infused._runtime.compat import L1_PENALTY, Interval
+from infused._runtime.threads import memory_budget
+from infused._typing import Array, Data, Floats, Ints
+from infused.exceptions import InputError
+from infused.graphs.validation import class_codes
+from infused.selectors.docs import SCORES, documented
+from infused.selectors.inputs.checks import Seen
+from infused.selectors.inputs.training import LARGEST, Weights, dense_design, tame
+from infused.selectors.scores.univariate import ScoreSelector, f_values
+
+
+@documented(SCORES)
+class L1LogisticSelector(ScoreSelector):
+    r"""Features by their coefficients in a logistic regression with an l1 penalty.
+
+    .. math::
+
+        \min_b |b|_1 + C \sum_a \log(1 + e^{-y_a x_a'b})
+
+    for each class against the rest, by liblinear on standardised features. A feature's score is the sum of
+    the sizes of its coefficients over all classes, as in scikit-learn's ``SelectFromModel``; that of a group
+    is the sum over its features. Features at zero are ranked by their F value. A real target is refused.
+
+    Parameters
+    ----------
+    %(n_features_to_select)s
+    C : float, default=0.1
+        Inverse of the penalty's weight.
+    %(target)s
+    %(groups)s
+    %(keep)s
+    %(cv)s
+    %(scoring)s
+    %(random_state)s
+    %(n_jobs)s
+
+    Attributes
+    ----------
+    %(scores_)s
+    ranking_ : ndarray of int of shape (n_features,) or (n_groups,)
+        1 for the best; ties go to the larger F value.
+    %(support_)s
+    %(group_names_)s
+    %(number_curve_)s
+    %(n_features_in_)s
+    %(feature_names_in_)s
+
+    See Also
+    --------
+    Lasso : The squared loss, with one row of coefficients for all classes; real targets too.
+    sklearn.linear_model.LogisticRegression : The model.
+
+    References
+    ----------
+    R.-E. Fan, K.-W. Chang, C.-J. Hsieh, X.-R. Wang, C.-J. Lin, "LIBLINEAR: a library for large linear
+    classification", Journal of Machine Learning Research 9 (2008).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from infused.selectors.scores.importances import L1LogisticSelector
+    >>> X, y = load_wine(return_X_y=True)
+    >>> L1LogisticSelector(n_features_to_select=4).fit(X, y).transform(X).shape
+    (178, 4)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **ScoreSelector._parameter_constraints,
+        "C": [Interval(Real, 0, None, closed="neither")],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float | str | None = None,
+        C: float = 0.1,
+        target: str = "auto",
+        groups: Any = None,
+        keep: Any = None,
+        cv: Any = 5,
+        scoring: Any = None,
+        random_state: int | None = 0,
+        n_jobs: int | None = None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.C = C
+        self.target = target
+        self.groups = groups
+        self.keep = keep
+        self.cv = cv
+        self.scoring = scoring
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _score(self, seen: Seen, real: bool) -> Floats:
+        if real:
+            raise InputError("L1LogisticSelector needs classes, but y is continuous: take Lasso instead.")
+        logistic = LogisticRegression(
+            **L1_PENALTY,
+            C=self.C,
+            solver="liblinear",
+            tol=1e-3,
+            max_iter=1000,
+            random_state=self.random_state,
+        )
+        F, weights = _of_variance_one(seen), None if seen.weights is None else seen.weights.values
+        codes, counts = class_codes(seen.y)
+        classes = range(1 if len(counts) == 2 else 0, len(counts))
+        jobs = Parallel(n_jobs=self.n_jobs)
+        fits = jobs(delayed(clone(logistic).fit)(F, codes == c, weights) for c in classes)
+        return seen.coded.variables.summed(np.abs([fit.coef_[0] for fit in fits]).sum(axis=0))
+
+    def _tie_breaks(self, seen: Seen) -> Floats:
+        kept = seen.variables.places(self.keep)
+        return f_values(seen.coded.X, seen.y, False, seen.coded.variables, kept, seen.weights)
+
+
+def _of_variance_one(seen: Seen) -> Floats:
+    weights = seen.weights
+    F = dense_design(seen.coded.X, True, memory_budget(), weights)
+    if weights is None:
+        return np.asarray(F * np.sqrt(len(F)))
+    return np.asarray(F * (np.sqrt(weights.total) / weights.root[:, None]))
+
+
+@documented(SCORES)
+class RandomForestSelector(ScoreSelector):
+    r"""Features by their importance in a random forest.
+
+    .. math::
+
+        s_i = \frac1T \sum_t \sum_{v \in t : f_i} p_v\, \Delta_v
+
+    is the score of feature i: over the T = 300 trees, what the nodes v that split on it take off the
+    impurity, weighted by their share :math:`p_v` of the samples. A group of features has the sum of theirs.
+    Trees are scikit-learn's, each on as many samples as there are, drawn with replacement by their weights.
+    Neither the order of the samples nor their repetition instead of a weight changes what is drawn.
+
+    Parameters
+    ----------
+    %(parameters)s
+
+    Attributes
+    ----------
+    %(attributes)s
+
+    See Also
+    --------
+    MutualInformationSelector : Relations of any form, one feature at a time.
+    sklearn.ensemble.RandomForestClassifier : The forest.
+
+    References
+    ----------
+    L. Breiman, "Random forests", Machine Learning 45 (2001).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from infused.selectors.scores.importances import RandomForestSelector
+    >>> X, y = load_wine(return_X_y=True)
+    >>> RandomForestSelector(n_features_to_select=4).fit(X, y).transform(X).shape
+    (178, 4)
+    """
+
+    def _takes_gaps(self) -> bool:
+        return True
+
+    def _score(self, seen: Seen, real: bool) -> Floats:
+        X = tame(seen.coded.X, LARGEST[4])  # scikit-learn's trees compute in float32
+        return seen.coded.variables.summed(
+            forest_importances(X, seen.y, real, seen.weights, self.random_state, self.n_jobs)
+        )
+
+
+TREES = 300
+MOST_SEEDS = 2**31 - 1
+
+
+def forest_importances(
+    X: Data, y: Array, real: bool, weights: Weights | None, seed: int | None, n_jobs: int | None
+) -> Floats:
+    """The mean importance of every feature in the trees, as scikit-learn's forests have it.
+
+    A forest draws as many samples as there are for each tree, and does not look which of several equal ones
+    it drew. So equal samples are made one here, with the sum of their weights, and how often each is drawn
+    comes from one multinomial distribution. What is drawn is then the same in whatever order samples come,
+    and whether they are repeated or have weights.
+    """
+    X = check_array(X, dtype=np.float32, accept_sparse="csc", ensure_all_finite="allow-nan", input_name="X")
+    values = np.asarray(y, dtype=np.float64) if real else class_codes(y)[0]
+    first, sizes = _distinct(X, values, np.ones(len(values)) if weights is None else weights.values)
+    X, values = X[first], values[first]
+    random, n_draws = np.random.default_rng(seed), round(sizes.sum())
+    tree = DecisionTreeRegressor() if real else DecisionTreeClassifier(max_features="sqrt")
+
+    def importances(own_seed: int, drawn: Ints) -> Floats | None:
+        grown = type(tree)(**{**tree.get_params(), "random_state": own_seed})
+        grown.fit(X, values, sample_weight=drawn.astype(np.float64))
+        return grown.feature_importances_ if grown.tree_.node_count > 1 else None
+
+    draws = (
+        (int(random.integers(MOST_SEEDS)), random.multinomial(n_draws, sizes / sizes.sum()))
+        for _ in range(TREES)
+    )
+    jobs = Parallel(n_jobs=n_jobs, prefer="threads")
+    found = [one for one in jobs(delayed(importances)(*draw) for draw in draws) if one is not None]
+    if not found:
+        return np.zeros(X.shape[1])
+    mean = np.mean(found, axis=0)
+    return np.asarray(mean / mean.sum())
+
+
+def _distinct(X: Data, y: Array, weights: Floats) -> tuple[Ints, Floats]:
+    """Where each different sample is first, in an order that is theirs, and what all that equal it weigh."""
+    rows = sp.csr_array(X)
+    rows.eliminate_zeros()
+    rows.sort_indices()
+    parts = zip(rows.indptr[:-1], rows.indptr[1:], y, strict=True)
+    keys = [(rows.indices[a:b].tobytes(), rows.data[a:b].tobytes(), one.item()) for a, b, one in parts]
+    places: dict[tuple[bytes, bytes, float], list[int]] = {}
+    for n, key in enumerate(keys):
+        places.setdefault(key, []).append(n)
+    ordered = [places[key] for key in sorted(places)]
+    return np.array([own[0] for own in ordered]), np.array([weights[own].sum() for own in ordered])

@@ -1,0 +1,490 @@
+"""Selectors that score each feature by itself."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import Parallel, delayed
+from scipy.special import digamma
+from sklearn.feature_selection import f_classif, f_regression, mutual_info_classif, mutual_info_regression
+from sklearn.neighbors import KDTree, NearestNeighbors
+
+from infused._design import Design, column_squares, dense
+from infused._runtime.compat import Interval, StrOptions, fit_context
+from infused._runtime.threads import memory_budget, workers
+from infused._typing import Array, Floats, Ints
+from infused.exceptions import InputError, Setting
+from infused.graphs.validation import Target, class_codes
+from infused.information.discrete import MAX_BINS, distinct_samples, target_codes
+from infused.information.mutual import MutualInformation
+from infused.selectors.base import (
+    NUMBER_OF_FEATURES,
+    BaseSelector,
+    ahead,
+    check_one_target,
+    number_or_half,
+    ranks,
+)
+from infused.selectors.choose.number import CV, SCORING, chosen_number
+from infused.selectors.docs import SCORES, documented
+from infused.selectors.inputs.checks import Seen, look
+from infused.selectors.inputs.groups import GROUPS, KEEP, Groups, by_variable
+from infused.selectors.inputs.training import (
+    Weights,
+    basis,
+    design_matrix,
+    is_real,
+    left_over,
+    refuse_weights,
+    tame,
+    target_matrix,
+)
+
+FEWEST_OF_A_CODE = 5  # samples, on average
+SEED = [Interval(Integral, 0, 2**32 - 1, closed="both"), None]  # as scikit-learn takes it
+
+
+@documented(SCORES)
+class ScoreSelector(BaseSelector):
+    """Features by a score of each, which a subclass gives.
+
+    Parameters
+    ----------
+    %(parameters)s
+
+    Attributes
+    ----------
+    %(attributes)s
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_features_to_select": NUMBER_OF_FEATURES,
+        "target": [StrOptions({"auto", "classes", "real"})],
+        "groups": GROUPS,
+        "keep": KEEP,
+        "cv": CV,
+        "scoring": SCORING,
+        "random_state": SEED,
+        "n_jobs": [Integral, None],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float | str | None = None,
+        target: str = "auto",
+        groups: Any = None,
+        keep: Any = None,
+        cv: Any = 5,
+        scoring: Any = None,
+        random_state: int | None = 0,
+        n_jobs: int | None = None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.target = target
+        self.groups = groups
+        self.keep = keep
+        self.cv = cv
+        self.scoring = scoring
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @fit_context
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+        """Score, rank and select the features of X for the target y.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Training samples; texts and categories of a frame are variables as they are.
+        y : array of shape (n_samples,)
+            Class labels or real values.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            What each sample counts; a whole number is as good as so many copies of it.
+        groups : array-like of shape (n_samples,), default=None
+            Samples that belong together, where ``n_features_to_select="auto"`` and ``cv`` asks for them.
+
+        Returns
+        -------
+        self : object
+            The fitted selector.
+        """
+        check_one_target(self, y)
+        seen = look(self, X, y, gaps=self._takes_gaps(), dtype=[np.float64, np.float32])
+        variables = seen.variables
+        kept = variables.places(self.keep)
+        real = is_real(seen.y, self.target)
+        number = chosen_number(
+            self,
+            *seen.judged(self.n_features_to_select),
+            kept,
+            real=real,
+            samples=groups,
+            sample_weight=sample_weight,
+        )
+        k = number_or_half(number, variables, len(kept))
+        seen = seen.weighed(sample_weight)
+        seen = replace(seen, X=tame(seen.X), y=tame(seen.y) if real else seen.y)
+        scores, tie_breaks = self._score(seen, real), self._tie_breaks(seen)
+        constant = seen.constant
+        scores[constant], tie_breaks[constant] = 0.0, -np.inf
+        scores, ranking = ahead(kept, scores, ranks(scores, tie_breaks))
+        self._store_ranking(variables, scores, ranking, ranking <= k)
+        return self
+
+    def _takes_gaps(self) -> bool:
+        """Whether numbers may be missing."""
+        return False
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._takes_gaps()
+        return tags
+
+    def _score(self, seen: Seen, real: bool) -> Floats:
+        """One number for each variable; ``real`` says whether y holds real values."""
+        raise NotImplementedError
+
+    def _tie_breaks(self, seen: Seen) -> Floats:
+        return np.zeros(len(seen.variables))
+
+
+@documented(SCORES)
+class RandomSelector(ScoreSelector):
+    r"""Features at random: the baseline that every table should carry.
+
+    A score is drawn from the uniform distribution, :math:`s_i \sim U(0, 1)`, whatever the data; but a
+    constant feature has zero, and comes last, as everywhere.
+
+    Parameters
+    ----------
+    %(parameters)s
+
+    Attributes
+    ----------
+    %(attributes)s
+
+    See Also
+    --------
+    AnovaSelector : The simplest selector that looks at the data.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from infused import RandomSelector
+    >>> X, y = load_wine(return_X_y=True)
+    >>> RandomSelector(n_features_to_select=4).fit(X, y).transform(X).shape
+    (178, 4)
+    """
+
+    def _takes_gaps(self) -> bool:
+        return True
+
+    def _score(self, seen: Seen, real: bool) -> Floats:
+        return np.asarray(np.random.default_rng(self.random_state).random(len(seen.variables)))
+
+
+@documented(SCORES)
+class AnovaSelector(ScoreSelector):
+    r"""Features by the F value of an analysis of variance.
+
+    .. math::
+
+        F_i = \frac{\sum_c n_c (\bar f_{ic} - \bar f_i)^2 / (C - 1)}
+        {\sum_c \sum_{a \in c} (f_{ia} - \bar f_{ic})^2 / (M - C)}
+
+    with C classes of :math:`n_c` samples each, M in all; for a real target, the F value of a linear
+    regression on the feature alone. A group of features has that of Pillai's trace, the joint test. With
+    ``keep``, F values are those of an analysis of covariance, given the features that are kept. Constant
+    features have zero.
+
+    Parameters
+    ----------
+    %(parameters)s
+
+    Attributes
+    ----------
+    %(attributes)s
+
+    See Also
+    --------
+    MutualInformationSelector : Finds relations of any form.
+    sklearn.feature_selection.f_classif : The F values.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from infused.selectors.scores.univariate import AnovaSelector
+    >>> X, y = load_wine(return_X_y=True)
+    >>> AnovaSelector(n_features_to_select=4).fit(X, y).transform(X).shape
+    (178, 4)
+    """
+
+    def _score(self, seen: Seen, real: bool) -> Floats:
+        kept = seen.variables.places(self.keep)
+        return f_values(seen.coded.X, seen.y, real, seen.coded.variables, kept, seen.weights)
+
+
+@documented(SCORES)
+class MutualInformationSelector(ScoreSelector):
+    r"""Features by their mutual information with the target.
+
+    .. math::
+
+        I(f_i; y)
+
+    of discretised features, exactly, or as scikit-learn estimates it by nearest neighbours; for a group of
+    features that of the joint variable. Columns that are the same have the same score. Columns of few values,
+    such as 0/1 and codes, are taken as they are.
+
+    Parameters
+    ----------
+    %(parameters)s
+    estimator : {"binned", "neighbours"}, default="binned"
+        "binned" counts features in bins of equal frequency, as MIFS, MRMR and JMIM do; "neighbours" is
+        scikit-learn's, much slower, for relations that bins are too coarse for.
+    n_bins : int, default=5
+        Bins of a feature that is not discrete, and of a real target.
+
+    Attributes
+    ----------
+    %(attributes)s
+
+    See Also
+    --------
+    MIFS : Less what the features that were picked before say already.
+    sklearn.feature_selection.mutual_info_classif : The estimate by neighbours.
+
+    References
+    ----------
+    T. M. Cover, J. A. Thomas, "Elements of Information Theory", Wiley (1991).
+    A. Kraskov, H. Stögbauer, P. Grassberger, "Estimating mutual information", Physical Review E 69 (2004).
+    B. C. Ross, "Mutual information between discrete and continuous data sets", PLoS ONE 9(2) (2014).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from infused.selectors.scores.univariate import MutualInformationSelector
+    >>> X, y = load_wine(return_X_y=True)
+    >>> MutualInformationSelector(n_features_to_select=4).fit(X, y).transform(X).shape
+    (178, 4)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **ScoreSelector._parameter_constraints,
+        "estimator": [StrOptions({"binned", "neighbours"})],
+        "n_bins": [Interval(Integral, 2, MAX_BINS, closed="both")],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float | str | None = None,
+        target: str = "auto",
+        groups: Any = None,
+        keep: Any = None,
+        cv: Any = 5,
+        scoring: Any = None,
+        random_state: int | None = 0,
+        n_jobs: int | None = None,
+        estimator: str = "binned",
+        n_bins: int = 5,
+    ):
+        super().__init__(
+            n_features_to_select=n_features_to_select,
+            target=target,
+            groups=groups,
+            keep=keep,
+            cv=cv,
+            scoring=scoring,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        self.estimator = estimator
+        self.n_bins = n_bins
+
+    def _takes_gaps(self) -> bool:
+        return self.estimator == "binned"
+
+    def _score(self, seen: Seen, real: bool) -> Floats:
+        X, y, weights = seen.X, seen.y, seen.weights
+        if self.estimator == "neighbours":
+            if seen.levels is not None:
+                raise InputError(
+                    Setting("estimator", "neighbours"),
+                    " measures distances, which categories do not have: take ",
+                    Setting("estimator", "binned"),
+                )
+            refuse_weights(
+                "estimator='neighbours'",
+                "a sample that counts twice would be its own neighbour",
+                "Take estimator='binned'",
+                weights,
+            )
+            estimate = mutual_info_regression if real else mutual_info_classif
+            _, n_samples = distinct_samples(X, y, enough=len(y))
+            return by_variable(
+                X,
+                seen.variables,
+                lambda columns: self._by_neighbours(columns, y, estimate, n_samples),
+                lambda columns: joint_information_by_neighbours(columns, y, real, self.random_state),
+            )
+        counts, units = (None, None) if weights is None else (weights.counts, weights.units)
+        kind: Target = "real" if real else "classes"
+        codes = target_codes(X, y, target=kind, n_bins=self.n_bins, weights=counts)
+        features = seen.codes(self.n_bins, self.n_jobs)
+        with workers(self.n_jobs) as pool:
+            return MutualInformation.build(features, codes, pool, units).with_target()
+
+    def _by_neighbours(self, X: Any, y: Array, estimate: Callable[..., Floats], n_samples: int) -> Floats:
+        # One call for each column: the noise that scikit-learn adds is then the same for all.
+        columns = X.tocsc() if sp.issparse(X) else X
+
+        def score(n: int) -> float:
+            column = columns[:, [n]].toarray() if sp.issparse(columns) else columns[:, [n]]
+            discrete = is_discrete(column[:, 0], n_samples)
+            return float(estimate(column, y, discrete_features=discrete, random_state=self.random_state)[0])
+
+        jobs = Parallel(n_jobs=self.n_jobs, prefer="threads")
+        return np.array(jobs(delayed(score)(n) for n in range(X.shape[1])))
+
+
+def is_discrete(values: Floats, n_samples: int) -> bool:
+    """Whether a column holds codes: whole numbers, of which each has five samples or more on average.
+
+    Copies of a sample are one of ``n_samples``.
+    """
+    if not (values == np.round(values)).all():
+        return False
+    n_distinct = len(np.unique(values))
+    return n_distinct <= 2 or FEWEST_OF_A_CODE * n_distinct <= n_samples
+
+
+def anova(X: Any, y: Array, real: bool) -> Floats:
+    """F values; zero for constant features, of which scikit-learn warns."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.filterwarnings("ignore", "Features .* are constant", UserWarning)
+        return _finite((f_regression if real else f_classif)(X, y)[0])
+
+
+def f_values(
+    X: Any, y: Array, real: bool, variables: Groups, kept: Ints, weights: Weights | None = None
+) -> Floats:
+    """Of each variable: its own F value or the joint one of its columns, given those that are kept."""
+    plain = weights is None and not len(kept)
+    if variables.single and plain:
+        return anova(X, y, real)
+    given = X[:, np.flatnonzero(np.isin(variables.codes, kept))]
+    test = FTest(y, real, given, weights)
+    of_columns = (lambda columns: anova(columns, y, real)) if plain else test.of_columns
+    return by_variable(X, variables, of_columns, test.of_group)
+
+
+class FTest:
+    r"""The F value of Pillai's trace, of an analysis of (co)variance of several columns together.
+
+    .. math::
+
+        F = \frac{V / a}{(s - V) / (M - 1 - g - a)}, \qquad V = \sum_i r_i^2
+
+    with r the canonical correlations of p independent columns with the q that code the target,
+    s = min(p, q), a = max(p, q), and all of them less what g given columns explain of them. One column has
+    its usual F value. Where no degrees of freedom are left there is none: it is zero then. M is the sum of
+    the weights, where there are any.
+    """
+
+    def __init__(self, y: Array, real: bool, given: Any, weights: Weights | None = None):
+        self.weights, self.n_samples = weights, len(y) if weights is None else weights.total
+        self.given = basis(dense(self._standardised(given))) if given.shape[1] else np.empty((len(y), 0))
+        coded = target_matrix(y, "real" if real else "onehot", True, weights)
+        self.Y = basis(left_over(coded, self.given))
+
+    def of_group(self, columns: Any) -> float:
+        """Of all columns together."""
+        F = basis(left_over(dense(self._standardised(columns)), self.given))
+        return float(self._values(((F.T @ self.Y) ** 2).sum(), F.shape[1]))
+
+    def of_columns(self, columns: Any) -> Floats:
+        """Of each column."""
+        F = left_over(self._standardised(columns), self.given)
+        square = column_squares(F)
+        explained = ((F.T @ self.Y) ** 2).sum(axis=1) / np.where(square > 0, square, 1.0)
+        return np.where(square > 0, self._values(explained, 1), 0.0)
+
+    def _values(self, explained: Any, p: int) -> Floats:
+        q = self.Y.shape[1]
+        free = self.n_samples - 1 - self.given.shape[1] - max(p, q)
+        if min(p, q) == 0 or free <= 0:
+            return np.zeros_like(explained)
+        with np.errstate(divide="ignore"):
+            return _finite(explained / max(p, q) / (np.maximum(min(p, q) - explained, 0.0) / free))
+
+    def _standardised(self, columns: Any) -> Design:
+        return design_matrix(columns, True, memory_budget(), self.weights)
+
+
+def _finite(scores: Any) -> Floats:
+    """Scores as numbers: what has none is zero, and a perfect one is the largest there is.
+
+    A feature that is the target itself may correlate with it by more than one, in the last digit: then the
+    formula turns negative.
+    """
+    scores = np.asarray(scores, dtype=np.float64)
+    largest = np.finfo(float).max
+    return np.nan_to_num(np.where(scores < 0, largest, scores), nan=0.0, posinf=largest)
+
+
+NEIGHBOURS = 3  # this and the noise that parts ties: as in scikit-learn's estimate for one column
+NOISE = 1e-10
+
+
+def joint_information_by_neighbours(columns: Any, y: Array, real: bool, seed: int | None) -> float:
+    """I(columns; y) in nats, by nearest neighbours in the largest of the differences.
+
+    Kraskov's estimate for a real target, Ross's for classes, as scikit-learn has them for one column.
+    """
+    random = np.random.default_rng(seed)
+    F = _scaled(columns.toarray() if sp.issparse(columns) else np.array(columns, dtype=np.float64), random)
+    if real:
+        return _with_real(F, _scaled(np.asarray(y, dtype=np.float64).reshape(-1, 1), random))
+    return _with_classes(F, class_codes(y)[0])
+
+
+def _with_real(F: Floats, y: Floats) -> float:
+    neighbours = min(NEIGHBOURS, len(F) - 1)
+    search = NearestNeighbors(metric="chebyshev", n_neighbors=neighbours).fit(np.hstack([F, y]))
+    radius = np.nextafter(search.kneighbors()[0][:, -1], 0)
+    near = digamma(_within(F, radius)).mean() + digamma(_within(y, radius)).mean()
+    return max(0.0, float(digamma(len(F)) + digamma(neighbours) - near))
+
+
+def _with_classes(F: Floats, codes: Array) -> float:
+    sizes = np.bincount(codes)[codes]
+    neighbours, radius = np.minimum(NEIGHBOURS, sizes - 1), np.zeros(len(F))
+    for own in (np.flatnonzero(codes == c) for c in np.unique(codes[sizes > 1])):
+        search = NearestNeighbors(metric="chebyshev", n_neighbors=neighbours[own[0]]).fit(F[own])
+        radius[own] = np.nextafter(search.kneighbors()[0][:, -1], 0)
+    several = sizes > 1  # a class of one sample has no neighbours
+    F, radius, sizes, neighbours = F[several], radius[several], sizes[several], neighbours[several]
+    near = digamma(_within(F, radius)).mean()
+    estimate = digamma(len(F)) + digamma(neighbours).mean() - digamma(sizes).mean() - near
+    return max(0.0, float(estimate))
+
+
+def _within(points: Floats, radius: Floats) -> Array:
+    """How many points are this close to each, itself among them."""
+    counts = KDTree(points, metric="chebyshev").query_radius(points, radius, count_only=True)
+    return np.asarray(counts)
+
+
+def _scaled(F: Floats, random: np.random.Generator) -> Floats:
+    """Columns of variance one, with a noise too small to matter but where values are equal."""
+    spread = F.std(axis=0)
+    F = F / np.where(spread > 0, spread, 1.0)
+    return np.asarray(F + NOISE * np.maximum(1, np.abs(F).mean(axis=0)) * random.standard_normal(F.shape))
