@@ -148,7 +148,7 @@ def test_pictures_that_are_listed_by_columns(monkeypatch):
     """A picture of 2 x 5 pixels listed by columns is one of 5 x 2 listed by rows."""
     data = replace(load_data("wine").take(range(10)), grid_shape=(2, 5), grid_order="columns")
     # The module, whose name in its package is taken by the function.
-    monkeypatch.setattr(sys.modules[select.__module__], "load", lambda source, treatment: data)
+    monkeypatch.setattr(sys.modules[select.__module__], "load_data", lambda source, options: data)
     record = select("wine", k=3, method="fused-lasso", fusion="grid").record
     assert record.request.method.parameters["grid_shape"] == [5, 2]
 

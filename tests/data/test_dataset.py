@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from infused.data import DataError, Dataset, Treatment, load_data, load_features
+from infused.data import DataError, Dataset, ReadOptions, load_data, load_features
 from infused.exceptions import InputError
 from tests.data.writers import NAMES, frame, small, write
 
@@ -138,7 +138,7 @@ class TestLoadFeatures:
 
     def test_gaps_stay_gaps(self, tmp_path):
         (tmp_path / "new.csv").write_text("a,b\n1,2\n,3\n5,4\n-,4\n")
-        features = load_features(tmp_path / "new.csv", ["b", "a"], Treatment(missing=("4",)))
+        features = load_features(tmp_path / "new.csv", ["b", "a"], ReadOptions(missing=("4",)))
         np.testing.assert_array_equal(features.X, [[2, 1], [3, np.nan], [np.nan, 5], [np.nan, np.nan]])
 
     def test_one_hot_columns_are_made_again(self, tmp_path):

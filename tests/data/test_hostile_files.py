@@ -19,7 +19,7 @@ from pyarrow import parquet
 
 from infused._runtime.checks import is_number
 from infused.data import DataError, load_data, open_columns
-from infused.data.treatment import Treatment
+from infused.data.reading import ReadOptions
 from infused.data.written import find_dialect, number
 from infused.exceptions import InputError, MemoryBudgetError
 
@@ -170,7 +170,7 @@ def test_ordinary_files_are_within_the_budget(tmp_path, small_budget):
 def test_cells_without_end_are_no_numbers_and_take_no_time(tmp_path, cell):
     (tmp_path / "t.csv").write_text(f"a;b;kind\n{cell};1;x\n2,5;2;y\n3,5;3;x\n1,5;4;y\n")
     start = time.process_time()
-    find_dialect(tmp_path / "t.csv", Treatment(), None)
+    find_dialect(tmp_path / "t.csv", ReadOptions(), None)
     assert number(cell) is None and not is_number(cell)
     assert time.process_time() - start < 5
 

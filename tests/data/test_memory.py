@@ -15,7 +15,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from infused.data import DataError, Treatment, load_data, load_features
+from infused.data import DataError, ReadOptions, load_data, load_features
 from infused.exceptions import InputError, MissingExtraError
 from tests.data.writers import NAMES, frame, small, write, write_svmlight
 
@@ -276,7 +276,7 @@ class TestFeaturesOfAnEarlierSelection:
         np.testing.assert_array_equal(load_features(anndata_like(X), ["flag"]).X, X[:, [5]])
 
     def test_options_that_have_no_meaning_here_are_not_heeded(self):
-        treatment = Treatment.make(
+        treatment = ReadOptions.make(
             target="kind", drop="id", separator=";", x_key="X", y_key="Y", target_file="y.csv", grid=(2, 3)
         )
         assert load_features(frame(), ["flag"], treatment).X.shape == (12, 1)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import infused
-from infused.data.treatment import Treatment
+from infused.data.reading import ReadOptions
 from infused.exceptions import InfusedError
 from infused.record.schema import SCHEMA, RecordError, Request, SelectionRecord
 from infused.selectors.method import Method
@@ -71,7 +71,7 @@ def test_parameters_become_plain(record):
 
 def test_a_record_of_the_first_version_is_read():
     record = SelectionRecord.from_json(FIRST.read_text(encoding="utf-8"))
-    assert record.request.treatment == Treatment(target="kind", drop=("id",), impute="median")
+    assert record.request.treatment == ReadOptions(target="kind", drop=("id",), impute="median")
     assert (record.request.method.id, record.request.k, record.request.seed) == ("infused-lasso", 2, 0)
     assert record.request.method.parameters["lambda1"] == 0.05
     assert [feature.name for feature in record.selected] == ["c", "a"]

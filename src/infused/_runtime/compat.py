@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import functools
-import sys
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sklearn
 from sklearn.base import _fit_context
@@ -17,23 +15,10 @@ from sklearn.utils.fixes import parse_version
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
 from infused._runtime.progress import Overall, current, reporting
+from infused._runtime.threads import cached_property as cached_property
 
 #: Names of other packages that are used from here only.
 __all__ = ["CallbackSupport", "Interval", "StrOptions", "cached_property", "check_sample_weight"]
-
-if TYPE_CHECKING or sys.version_info >= (3, 12):
-    from functools import cached_property as cached_property
-else:
-
-    class cached_property(functools.cached_property):  # noqa: N801  # the name that everyone knows
-        """An attribute that is computed when it is first asked for."""
-
-        def __get__(self, instance: Any, owner: Any = None) -> Any:
-            if instance is None:
-                return self
-            value = vars(instance)[self.attrname] = self.func(instance)
-            return value
-
 
 #: How `LogisticRegression` is asked for an l1 penalty. Before 1.8 a ratio counts only beside
 #: ``penalty="elasticnet"``, which liblinear does not have; since 1.8 ``penalty`` is deprecated.

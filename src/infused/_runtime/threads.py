@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from threading import Lock
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import psutil
 from joblib import effective_n_jobs
@@ -35,6 +37,20 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
+
+
+if TYPE_CHECKING or sys.version_info >= (3, 12):
+    from functools import cached_property as cached_property
+else:
+
+    class cached_property(functools.cached_property):  # noqa: N801  # the name that everyone knows
+        """Compute an attribute when first asked for, without the lock that Python 3.11 holds meanwhile."""
+
+        def __get__(self, instance: Any, owner: Any = None) -> Any:
+            if instance is None:
+                return self
+            value = vars(instance)[self.attrname] = self.func(instance)
+            return value
 
 
 class Workers:

@@ -5,11 +5,10 @@ Importing this loads no library that reads files; each reader loads its own when
 
 from infused.data.columnwise import Columns, open_columns
 from infused.data.dataset import Dataset, Features
-from infused.data.load import load, load_data, load_features
+from infused.data.load import load_data, load_features
 from infused.data.named import DatasetInfo, available_datasets, dataset_info
-from infused.data.raw import DataError
 from infused.data.readers import reader_formats
-from infused.data.treatment import Treatment
+from infused.data.reading import DataError, ReadOptions
 
 __all__ = [
     "Columns",
@@ -17,10 +16,9 @@ __all__ = [
     "Dataset",
     "DatasetInfo",
     "Features",
-    "Treatment",
+    "ReadOptions",
     "available_datasets",
     "dataset_info",
-    "load",
     "load_data",
     "load_features",
     "open_columns",

@@ -11,7 +11,7 @@ import numpy as np
 
 from infused._runtime.messages import SHOWN, count, listed, quoted, suggestion
 from infused._typing import Data, Floats
-from infused.data.raw import DataError
+from infused.data.reading import DataError
 from infused.exceptions import Setting
 
 Words = tuple[str | Setting, ...]

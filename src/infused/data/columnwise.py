@@ -14,8 +14,8 @@ import numpy as np
 from infused._runtime.checks import check_table
 from infused._runtime.messages import extra, listed, quoted, suggestion
 from infused._typing import Array, Floats
-from infused.data.raw import LARGE, DataError, column_numbers, parsing, too_large
 from infused.data.readers.frames import check_nesting
+from infused.data.reading import LARGE, DataError, column_numbers, parsing, too_large
 from infused.data.target import in_float, target_from_column
 from infused.exceptions import InputError, Setting
 

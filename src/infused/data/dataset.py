@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from infused._runtime.compat import cached_property
 from infused._runtime.messages import count, listed, quoted
+from infused._runtime.threads import cached_property
 from infused._typing import Array, Data, TargetKind
 from infused.coding import Coded, Coder, Levels, Origin, has_gaps
 from infused.data.columns import no_columns
-from infused.data.raw import DataError, GridOrder
+from infused.data.reading import DataError, GridOrder
 
 
 @dataclass(frozen=True)

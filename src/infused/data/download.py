@@ -35,7 +35,7 @@ from urllib.request import (
 from infused._runtime.files import write_whole
 from infused._runtime.messages import quoted, reason
 from infused._runtime.threads import format_bytes
-from infused.data.raw import DataError
+from infused.data.reading import DataError
 
 LARGEST_DOWNLOAD = 2 * 2**30
 PATIENCE_S = 60.0  # for the next byte, and for the first of the content

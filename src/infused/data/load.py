@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from os import PathLike
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,38 +14,25 @@ from infused.coding import Origin, VariableCoding
 from infused.data.columns import check_unique, find_column, find_columns, leave_out
 from infused.data.dataset import Dataset, Features
 from infused.data.prepare import matrix_columns, prepare_features, table_columns
-from infused.data.raw import LARGE, DataError, Raw, RawMatrix, RawTable, in_numbers, likely_targets
+from infused.data.reading import (
+    LARGE,
+    DataError,
+    Raw,
+    RawMatrix,
+    RawTable,
+    ReadOptions,
+    in_numbers,
+    likely_targets,
+)
 from infused.data.sources import Source, file_source, find_source
 from infused.data.target import present, settle_target, target_from_array, target_from_column
-from infused.data.treatment import Treatment
 from infused.exceptions import InputError, Setting
 
-AS_IT_IS = Treatment()
+DEFAULTS = ReadOptions()
 READING = {"target", "target_file", "x_key", "y_key", "separator", "encoding", "header"}
 
 
-def load_data(
-    source: Any,
-    *,
-    target: str | int | None = None,
-    target_file: str | PathLike[str] | None = None,
-    x_key: str | None = None,
-    y_key: str | None = None,
-    drop: str | Iterable[str | int] = (),
-    use: str | Iterable[str | int] = (),
-    impute: Literal["mean", "median", "most-frequent", "zero", "error"] | None = None,
-    one_hot: bool = False,
-    categories: Literal["whole", "error"] = "whole",
-    as_category: str | Iterable[str | int] = (),
-    missing: str | Iterable[str] = (),
-    dates: Literal["day-first", "month-first"] | None = None,
-    keep_duplicates: bool = False,
-    separator: str | None = None,
-    encoding: str | None = None,
-    header: bool = True,
-    task: Literal["classification", "regression"] | None = None,
-    grid: tuple[int, int] | None = None,
-) -> Dataset:
+def load_data(source: Any, options: ReadOptions = DEFAULTS, **changes: Any) -> Dataset:
     """Read data as variables with a target; raise `DataError` on anything doubtful.
 
     A column of text is a number where it writes numbers (``$24,000``, ``1.234,56``, ``15.3%``) in one unit, a
@@ -61,50 +47,10 @@ def load_data(
         A file, whose suffix tells the format (see `reader_formats`); one of `available_datasets`; a pandas,
         polars or Arrow data frame; a pair ``(X, y)`` of an array, sparse matrix or data frame and its target;
         or an AnnData object. Data given in Python are not changed.
-    target : str or int or None, default=None
-        The column of the target by name or by position (from 0; negative counts from the end), in a table,
-        in the ``obs`` of AnnData, or in ``target_file`` when that is given.
-    target_file : path or None, default=None
-        A second file with the target, in the same order of samples.
-    x_key : str or None, default=None
-        The array of the features in .mat and .npz files; by default X, fea, data and the like. For AnnData,
-        a layer.
-    y_key : str or None, default=None
-        The array of the target in .mat and .npz files; by default Y, gnd, target and the like.
-    drop : str or iterable of str or int, default=()
-        Columns to leave out.
-    use : str or iterable of str or int, default=()
-        Columns to use although they look like identifiers, are row labels, hold numbers that will be rounded,
-        or hold numbers in several units.
-    impute : {"median", "mean", "most-frequent", "zero", "error"} or None, default=None
-        How the gaps of numbers are filled when columns for a selector are made; None for the median, "error"
-        to refuse gaps.
-    one_hot : bool, default=False
-        Make a 0/1 column ``column=value`` of each value of a text column, which is a feature of its own;
-        without it the column is one feature.
-    categories : {"whole", "error"}, default="whole"
-        "error" to refuse columns of text.
-    as_category : str or iterable of str or int, default=()
-        Columns of numbers that are codes of categories.
-    missing : str or iterable of str, default=()
-        What stands for a missing value, beside the usual spellings (empty, ?, NA, n/a, NaN, null).
-    dates : {"day-first", "month-first"} or None, default=None
-        What comes first in dates such as 01/02/2020. A column in which some number is larger than 12 tells
-        by itself; any other is read with the month before a slash and the day before a point or a dash, and
-        a note says so.
-    keep_duplicates : bool, default=False
-        Whether columns that repeat another one exactly may be selected beside it.
-    separator : str or None, default=None
-        The character between the values of a text table; found out by default.
-    encoding : str or None, default=None
-        Of a text file; UTF-8 by default.
-    header : bool, default=True
-        Whether the first line of a text table holds names.
-    task : {"classification", "regression"} or None, default=None
-        By default, texts are classes and fractions are real numbers; whole numbers are classes when there are
-        at most 20 different ones or at least 10 samples for each; several target columns are real numbers.
-    grid : tuple of int or None, default=None
-        Rows and columns of the picture whose pixels are the features.
+    options : ReadOptions, default=ReadOptions()
+        How to read the source.
+    **changes : dict
+        Options by name, such as ``target="kind"`` or ``drop=["id"]``: those of :class:`ReadOptions`.
 
     Returns
     -------
@@ -118,8 +64,9 @@ def load_data(
 
     See Also
     --------
-    load_features : Some features, without a target.
-    infused.select : From data to selected features.
+    ReadOptions : All options.
+    load_features : Read some features, without a target.
+    infused.select : Select features from data.
 
     Examples
     --------
@@ -129,48 +76,22 @@ def load_data(
     >>> data = load_data(([[1.5, 2.0], [2.5, 0.5], [0.5, 3.0]], ["x", "y", "x"]))
     >>> data.feature_names, data.kind
     (('feature_0', 'feature_1'), 'classes')
-    """
-    options = {name: value for name, value in locals().items() if name != "source"}
-    return load(source, Treatment.make(**options))
-
-
-def load(source: Any, treatment: Treatment) -> Dataset:
-    """`load_data` with its options in one description.
-
-    Parameters
-    ----------
-    source : path, str, data frame, tuple or AnnData
-        As in `load_data`.
-    treatment : Treatment
-        The options.
-
-    Returns
-    -------
-    Dataset
-        X, y, the names, and notes on what was done.
-
-    See Also
-    --------
-    load_data : With the options as arguments.
-
-    Examples
-    --------
-    >>> from infused.data import Treatment, load
-    >>> load("digits", Treatment(drop=("pixel_0_0",))).n_features
+    >>> load_data("digits", drop="pixel_0_0").n_features
     63
     """
+    options = options.updated(**changes)
     found = find_source(source)
-    file = treatment.target_file if "target_file" in found.heeds else None
+    file = options.target_file if "target_file" in found.heeds else None
     labels = None if file is None else file_source(file)
-    _refuse_ignored(treatment, found, labels)
-    raw = in_numbers(found.read(treatment, "both" if labels is None else "features"), found.where)
+    _refuse_ignored(options, found, labels)
+    raw = in_numbers(found.read(options, "both" if labels is None else "features"), found.where)
     if labels is not None:
-        target = _target(labels.read(treatment, "target"), treatment, labels.where, alone=True)
+        target = _target(labels.read(options, "target"), options, labels.where, alone=True)
     else:
-        target = _target(raw, treatment, found.where)
+        target = _target(raw, options, found.where)
     raw, target, rows = _with_target(raw, target, found.where)
-    features = prepare_features(raw, treatment, found.where, target.position)
-    y, kind, notes = settle_target(target.y, target.name, treatment.task)
+    features = prepare_features(raw, options, found.where, target.position)
+    y, kind, notes = settle_target(target.y, target.name, options.task)
     data = Dataset(
         found.name,
         features.X,
@@ -182,12 +103,12 @@ def load(source: Any, treatment: Treatment) -> Dataset:
         notes=(*rows, *features.notes, *notes),
         levels=features.levels,
         origins=features.origins,
-        impute="median" if treatment.impute in (None, "error") else treatment.impute,
+        impute="median" if options.impute in (None, "error") else options.impute,
     )
-    return _with_grid(data, raw, treatment.grid)
+    return _with_grid(data, raw, options.grid)
 
 
-def load_features(source: Any, features: Sequence[str], treatment: Treatment = AS_IT_IS) -> Features:
+def load_features(source: Any, features: Sequence[str], options: ReadOptions = DEFAULTS) -> Features:
     """Read these features alone, in this order; a target is not needed, and other columns do not matter.
 
     A feature ``column=value`` that `load_data` made with ``one_hot`` is made again from its column.
@@ -198,7 +119,7 @@ def load_features(source: Any, features: Sequence[str], treatment: Treatment = A
         As in `load_data`; an array or a sparse matrix alone is taken too.
     features : sequence of str
         Their names. One that the data lack raises `DataError`.
-    treatment : Treatment, default=Treatment()
+    options : ReadOptions, default=ReadOptions()
         How to read the source. Its other options, and those that have no meaning for the source, are not
         heeded: new data may come in another format.
 
@@ -218,32 +139,32 @@ def load_features(source: Any, features: Sequence[str], treatment: Treatment = A
     (1797, 2)
     """
     found = find_source(source)
-    raw = in_numbers(found.read(treatment, "features"), found.where)
+    raw = in_numbers(found.read(options, "features"), found.where)
     stored = raw.columns.column_names if isinstance(raw, RawTable) else ()
-    return _recorded(raw, [_by_name(name, stored) for name in features], treatment, found.where)
+    return _recorded(raw, [_by_name(name, stored) for name in features], options, found.where)
 
 
 def read_recorded(
-    source: Any, variables: Sequence[VariableCoding], treatment: Treatment = AS_IT_IS
+    source: Any, variables: Sequence[VariableCoding], options: ReadOptions = DEFAULTS
 ) -> Features:
     """The values of recorded variables in other data, each read as the record says; NaN for gaps.
 
     Categories are the positions of their recorded levels; those that the record lacks follow after them.
     """
     found = find_source(source)
-    raw = in_numbers(found.read(treatment, "texts"), found.where)
-    return _recorded(raw, variables, treatment, found.where)
+    raw = in_numbers(found.read(options, "texts"), found.where)
+    return _recorded(raw, variables, options, found.where)
 
 
-def _recorded(raw: Raw, variables: Sequence[VariableCoding], treatment: Treatment, where: str) -> Features:
+def _recorded(raw: Raw, variables: Sequence[VariableCoding], options: ReadOptions, where: str) -> Features:
     names = tuple(one.name for one in variables)
     if not names:
         raise DataError(f"no features to read from {where}")
     check_unique(names, "the list of features")
     if isinstance(raw, RawMatrix):
         columns_of = [one.origin.column for one in variables]
-        return Features(matrix_columns(raw, columns_of, where, treatment.missing), names)
-    columns, levels = table_columns(raw, variables, where, treatment)
+        return Features(matrix_columns(raw, columns_of, where, options.missing), names)
+    columns, levels = table_columns(raw, variables, where, options)
     X = np.empty((len(columns[0]), len(names)), order="F")
     for j, values in enumerate(columns):
         X[:, j] = values
@@ -259,12 +180,12 @@ def _by_name(feature: str, stored: Sequence[str]) -> VariableCoding:
     return VariableCoding(feature, Origin(feature))
 
 
-def _refuse_ignored(treatment: Treatment, found: Source, labels: Source | None) -> None:
+def _refuse_ignored(options: ReadOptions, found: Source, labels: Source | None) -> None:
     """Raise on an option that would be ignored."""
     heeds = found.heeds
     if labels is not None:
         heeds = (heeds - {"target", "y_key"}) | labels.heeds
-    for name, value in treatment.given().items():
+    for name, value in options.given().items():
         if name in READING and name not in heeds:
             raise InputError(Setting(name, value), f" has no meaning for {found.where}: leave it out")
 
@@ -276,22 +197,22 @@ class _Target(NamedTuple):
     """Where it is one of the columns of the features' table."""
 
 
-def _target(raw: Raw, treatment: Treatment, where: str, alone: bool = False) -> _Target:
+def _target(raw: Raw, options: ReadOptions, where: str, alone: bool = False) -> _Target:
     """The target, from its column or from beside the features; ``alone`` in a file of its own."""
     if isinstance(raw, RawMatrix) and raw.y is None:
         raise DataError(f"{where} has no target: give a pair (X, y), or a file with ", Setting("target_file"))
     if isinstance(raw, RawTable) and raw.y is None:
-        position = _target_position(raw.columns, treatment.target, where, alone)
+        position = _target_position(raw.columns, options.target, where, alone)
         name = raw.columns.column_names[position]
         column = raw.columns.column(position)
         if name in raw.lossy:
             raise DataError(
                 f"the target {quoted(name)} has {LARGE}, which would be rounded: write classes as texts"
             )
-        y = target_from_column(column, name, raw.decimal, treatment.missing, treatment.task)
+        y = target_from_column(column, name, raw.decimal, options.missing, options.task)
         return _Target(y, name, None if alone else position)
     if isinstance(raw, RawTable):
-        _refuse_target_in(raw.columns.column_names, raw.target_name, treatment)
+        _refuse_target_in(raw.columns.column_names, raw.target_name, options)
     return _Target(target_from_array(raw.y, raw.target_name), raw.target_name)
 
 
@@ -308,9 +229,9 @@ def _target_position(columns: Any, wanted: str | int | None, where: str, alone: 
     )
 
 
-def _refuse_target_in(names: Sequence[str], target: str, treatment: Treatment) -> None:
+def _refuse_target_in(names: Sequence[str], target: str, options: ReadOptions) -> None:
     """``(frame, frame["kind"])``: a selector would find its own target."""
-    mentioned = find_columns(names, treatment.drop, "drop") + find_columns(names, treatment.use, "use")
+    mentioned = find_columns(names, options.drop, "drop") + find_columns(names, options.use, "use")
     if target in names and names.index(target) not in mentioned:
         twice = f"{quoted(target)} is the target and a column of X too: "
         raise DataError(

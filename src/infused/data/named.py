@@ -17,8 +17,7 @@ from infused._runtime.messages import quoted, suggestion
 from infused.data.columns import pixel_names
 from infused.data.dataset import Dataset
 from infused.data.download import Arrived, TransferError, bytes_kept, download, forget
-from infused.data.raw import DataError, GridOrder, RawMatrix
-from infused.data.treatment import Treatment
+from infused.data.reading import DataError, GridOrder, RawMatrix, ReadOptions
 
 #: name: (title, samples, features, classes)
 BUNDLED: dict[str, tuple[str, int, int, int | None]] = {
@@ -318,7 +317,7 @@ def read_as(path: Path, entry: StoredSet, name: str) -> RawMatrix:
 
     from infused.data.readers.arrays import read_mat
 
-    stored = read_mat(path, Treatment(), "both")
+    stored = read_mat(path, ReadOptions(), "both")
     if stored.X.shape != (entry.n_samples, entry.n_features):
         size = " x ".join(str(length) for length in stored.X.shape)
         raise DataError(

@@ -21,37 +21,36 @@ from infused.data.columns import (
     numeric_identifiers,
 )
 from infused.data.dataset import Features
-from infused.data.raw import DataError, Raw, RawMatrix, RawTable, column_kind
-from infused.data.treatment import Treatment
+from infused.data.reading import DataError, Raw, RawMatrix, RawTable, ReadOptions, column_kind
 from infused.data.variables import Variables, recorded_loss, recorded_values, table_variables
 from infused.data.written import as_gaps
 from infused.exceptions import Setting
 
 
-def prepare_features(raw: Raw, treatment: Treatment, where: str, target: int | None = None) -> Features:
+def prepare_features(raw: Raw, options: ReadOptions, where: str, target: int | None = None) -> Features:
     """Every column but the target and what is left out, as variables; or an error with the culprits."""
     names = column_names(raw, where)
-    use = [names[j] for j in find_columns(names, treatment.use, "use")]
-    positions, notes = _remaining(raw, names, treatment, use, target)
+    use = [names[j] for j in find_columns(names, options.use, "use")]
+    positions, notes = _remaining(raw, names, options, use, target)
     if not positions:
         raise DataError(f"{where} has no feature columns beside the target and what is left out")
     problems = Problems()
     if isinstance(raw, RawMatrix):
-        features = _of_matrix(raw, names, positions, treatment)
+        features = _of_matrix(raw, names, positions, options)
     else:
-        codes = [names[j] for j in find_columns(names, treatment.as_category, "as_category")]
-        features = _of_table(raw, positions, treatment, (use, codes), where, problems)
+        codes = [names[j] for j in find_columns(names, options.as_category, "as_category")]
+        features = _of_table(raw, positions, options, (use, codes), where, problems)
     if features.X.shape[0] < 2:
         raise DataError(f"{where} has {count(features.X.shape[0], 'row')} of data; at least two are needed")
     _refuse_infinite(features.X, features.feature_names, problems)
     gaps = _gaps(features)
-    if treatment.impute == "error" and gaps:
+    if options.impute == "error" and gaps:
         _refuse_gaps(gaps, features.feature_names, problems)
     problems.tell()
     features = _without_useless(features, use)
     if features.X.shape[1] == 0:
         raise DataError(f"{where} has no feature columns beside the target and what is left out")
-    every = (*notes, *features.notes, *_gap_notes(features, treatment.impute or "median"))
+    every = (*notes, *features.notes, *_gap_notes(features, options.impute or "median"))
     return Features(features.X, features.feature_names, every, features.levels, features.origins)
 
 
@@ -86,7 +85,7 @@ def matrix_columns(raw: RawMatrix, chosen: Sequence[str], where: str, missing: S
 
 
 def table_columns(
-    raw: RawTable, variables: Sequence[VariableCoding], where: str, treatment: Treatment
+    raw: RawTable, variables: Sequence[VariableCoding], where: str, options: ReadOptions
 ) -> tuple[list[Floats], Levels]:
     """Variables of a table, each read from its column in the recorded way, NaN where a value is missing.
 
@@ -105,8 +104,8 @@ def table_columns(
         column = raw.columns.column(name)
         if column_kind(column.type) in ("objects", "bytes"):
             raise DataError(f"{quoted(name)} holds neither numbers nor texts in {where}")
-        values, own, odd = recorded_values(column, one, treatment.missing)
-        if (name in raw.lossy or recorded_loss(column, one.origin)) and name not in treatment.use:
+        values, own, odd = recorded_values(column, one, options.missing)
+        if (name in raw.lossy or recorded_loss(column, one.origin)) and name not in options.use:
             raise DataError(
                 f"column {quoted(name)} of {where} has numbers that float64 cannot hold: round them first"
             )
@@ -124,18 +123,18 @@ def table_columns(
 
 
 def _of_matrix(
-    raw: RawMatrix, names: tuple[str, ...], positions: list[int], treatment: Treatment
+    raw: RawMatrix, names: tuple[str, ...], positions: list[int], options: ReadOptions
 ) -> Features:
     X = raw.X if len(positions) == len(names) else raw.X[:, positions]
-    if treatment.missing and isinstance(X, np.ndarray):
-        X = as_gaps(X, treatment.missing) if treatment.missing else X
+    if options.missing and isinstance(X, np.ndarray):
+        X = as_gaps(X, options.missing) if options.missing else X
     return Features(X, tuple(names[j] for j in positions))
 
 
 def _of_table(
     raw: RawTable,
     positions: list[int],
-    treatment: Treatment,
+    options: ReadOptions,
     named: tuple[Sequence[str], Sequence[str]],
     where: str,
     problems: Problems,
@@ -143,9 +142,9 @@ def _of_table(
     chosen = raw.columns.select(positions)
     if chosen.num_rows == 0:
         raise DataError(f"{where} has a header and no rows")
-    found = table_variables(replace(raw, columns=chosen), treatment, *named)
+    found = table_variables(replace(raw, columns=chosen), options, *named)
     problems.found += found.problems.found
-    extra = ("with ", Setting("one_hot", True)) if treatment.one_hot else ()
+    extra = ("with ", Setting("one_hot", True)) if options.one_hot else ()
     check_unique(found.names, f"{where} ", *extra)
     X = np.empty((chosen.num_rows, len(found.names)), order="F")
     for j, values in enumerate(found.values):
@@ -164,10 +163,10 @@ def _unusual(found: Variables) -> tuple[Levels | None, tuple[Origin, ...] | None
 
 
 def _remaining(
-    raw: Raw, names: tuple[str, ...], treatment: Treatment, use: Sequence[str], target: int | None
+    raw: Raw, names: tuple[str, ...], options: ReadOptions, use: Sequence[str], target: int | None
 ) -> tuple[list[int], list[str]]:
     """The positions of the features, and notes on what was left out."""
-    dropped = find_columns(names, treatment.drop, "drop")
+    dropped = find_columns(names, options.drop, "drop")
     if target in dropped:
         raise DataError(Setting("drop", names[target]), ": this is the target, which cannot be left out")
     notes = [f"left out as asked: {listed(names[j] for j in dropped)}"] if dropped else []

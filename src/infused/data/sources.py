@@ -30,17 +30,16 @@ from infused._typing import Array
 from infused.data.columns import check_text
 from infused.data.download import LARGEST_DOWNLOAD, TransferError, check_address, download
 from infused.data.named import available_datasets, find_named, read_named
-from infused.data.raw import DataError, Part, Raw, RawMatrix
 from infused.data.readers import format_of, has_reader, is_packed
 from infused.data.readers.frames import annotated_matrix, frame_table, is_pandas, known_integers
+from infused.data.reading import DataError, Part, Raw, RawMatrix, ReadOptions
 from infused.data.target import in_float, target_from_array, target_from_column
-from infused.data.treatment import Treatment
 from infused.exceptions import InputError
 
 #: What has a meaning for a table whose format is not known before it is read.
 TABLES = frozenset({"target", "target_file", "separator", "encoding", "header"})
 
-Read: TypeAlias = Callable[[Treatment, Part], Raw]
+Read: TypeAlias = Callable[[ReadOptions, Part], Raw]
 
 
 @dataclass(frozen=True)
@@ -133,14 +132,14 @@ def _named(name: str) -> Source:
 def _annotated(data: Any) -> Source:
     where = "the AnnData object"
     return Source(
-        lambda treatment, part: annotated_matrix(data, treatment, part, where),
+        lambda options, part: annotated_matrix(data, options, part, where),
         frozenset({"target", "target_file", "x_key"}),
         where,
     )
 
 
 def _pair(X: Any, y: Any) -> Source:
-    def read(_: Treatment, part: Part) -> Raw:
+    def read(_: ReadOptions, part: Part) -> Raw:
         raw = frame_table(X) if _is_frame(X) else RawMatrix(X)
         if part in ("features", "texts"):
             return raw
@@ -244,7 +243,7 @@ def _safe_name(path: str) -> str:
     return name.encode("utf-8", "replace")[-LONGEST_NAME:].decode("utf-8", "ignore").strip(". ") or "data"
 
 
-def read_packed(path: Path, treatment: Treatment, part: Part) -> Raw:
+def read_packed(path: Path, options: ReadOptions, part: Part) -> Raw:
     """What the reader of the inner file makes of it."""
     with _temporary(inner_name(path), quoted(path)) as file:
         try:
@@ -252,10 +251,10 @@ def read_packed(path: Path, treatment: Treatment, part: Part) -> Raw:
                 _copy(stream, file, most_unpacked(LARGEST_UNPACKED), quoted(path))
         except FAILURES as error:
             raise DataError(f"{quoted(path)} cannot be unpacked to its end: {reason(error)}") from error
-        return _read(file, treatment, part)
+        return _read(file, options, part)
 
 
-def read_address(address: str, treatment: Treatment, part: Part) -> Raw:
+def read_address(address: str, options: ReadOptions, part: Part) -> Raw:
     """Fetch what is at an address, anew each time, and read it."""
     with _temporary(address_name(address), quoted(address)) as file:
         try:
@@ -268,10 +267,10 @@ def read_address(address: str, treatment: Treatment, part: Part) -> Raw:
                 UserWarning,
                 stacklevel=2,
             )
-        return _read(file, treatment, part)
+        return _read(file, options, part)
 
 
-def read_standard_input(treatment: Treatment, part: Part) -> Raw:
+def read_standard_input(options: ReadOptions, part: Part) -> Raw:
     """What is piped into the program."""
     if sys.stdin is None or sys.stdin.closed:
         raise DataError("standard input is closed: pipe a table into the program")
@@ -279,16 +278,16 @@ def read_standard_input(treatment: Treatment, part: Part) -> Raw:
         _copy(sys.stdin.buffer, file, most_unpacked(LARGEST_UNPACKED), "standard input")
         if file.stat().st_size == 0:
             raise DataError("standard input is empty: pipe a table into the program")
-        return _read(file, treatment, part)
+        return _read(file, options, part)
 
 
-def _read(file: Path, treatment: Treatment, part: Part) -> Raw:
+def _read(file: Path, options: ReadOptions, part: Part) -> Raw:
     """By its suffix, or where that tells nothing, by how it begins."""
     if not has_reader(file) and not is_packed(file):
         file = file.rename(file.with_name(file.name + _told_by(file)))
     if is_packed(file):
-        return read_packed(file, treatment, part)
-    return format_of(file).read(file, treatment, part)
+        return read_packed(file, options, part)
+    return format_of(file).read(file, options, part)
 
 
 def _told_by(file: Path) -> str:

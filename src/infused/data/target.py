@@ -12,7 +12,7 @@ from infused._runtime.checks import FEW_VALUES, are_classes, in_double
 from infused._runtime.messages import count, listed, quoted
 from infused._typing import Array, TargetKind
 from infused.data.columns import check_text
-from infused.data.raw import LARGE, DataError, as_array, column_kind, column_numbers, plain, too_large
+from infused.data.reading import LARGE, DataError, as_array, column_kind, column_numbers, plain, too_large
 from infused.data.written import as_gaps, number, numbers_in, plain_texts
 from infused.exceptions import Setting
 

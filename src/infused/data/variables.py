@@ -13,8 +13,7 @@ from infused._runtime.messages import count, listed, quoted
 from infused._typing import Floats
 from infused.coding import Origin, VariableCoding, is_identifier
 from infused.data.columns import Problems, leave_out
-from infused.data.raw import LARGE, RawTable, column_kind, column_numbers, plain
-from infused.data.treatment import Treatment
+from infused.data.reading import LARGE, RawTable, ReadOptions, column_kind, column_numbers, plain
 from infused.data.written import (
     DATES,
     PARTS,
@@ -77,7 +76,7 @@ class Variables:
 
 
 def table_variables(
-    raw: RawTable, treatment: Treatment, use: Collection[str], codes: Collection[str]
+    raw: RawTable, options: ReadOptions, use: Collection[str], codes: Collection[str]
 ) -> Variables:
     """The variables of a table; ``codes`` are columns whose numbers are levels.
 
@@ -89,15 +88,15 @@ def table_variables(
         if kind in ("objects", "bytes"):
             _refuse_kind(found, name, kind)
         elif name in codes:
-            _category(found, name, code_texts(column, treatment.missing), "code", use={name})
+            _category(found, name, code_texts(column, options.missing), "code", use={name})
         elif kind == "number":
-            _numbers(found, name, column, treatment, name in use, name in raw.lossy)
+            _numbers(found, name, column, options, name in use, name in raw.lossy)
         elif kind == "date":
             _date(found, name, column)
-        elif treatment.one_hot:
-            one_hot_columns(found, name, plain(column), treatment, use)
+        elif options.one_hot:
+            one_hot_columns(found, name, plain(column), options, use)
         else:
-            _text(found, name, column, treatment, use, raw.decimal)
+            _text(found, name, column, options, use, raw.decimal)
     return found
 
 
@@ -175,11 +174,11 @@ def _recorded_dates(column: Any, origin: Origin) -> tuple[Floats, None, list[str
 
 
 def _numbers(
-    found: Variables, name: str, column: Any, treatment: Treatment, accepted: bool, lossy: bool
+    found: Variables, name: str, column: Any, options: ReadOptions, accepted: bool, lossy: bool
 ) -> None:
     values, lost = column_numbers(column)
-    if treatment.missing:
-        values = as_gaps(values, treatment.missing)
+    if options.missing:
+        values = as_gaps(values, options.missing)
     if np.isnan(values).all():
         found.leave(name, "because every value is missing")
         return
@@ -198,11 +197,11 @@ def _refuse_lossy(found: Variables, name: str, lost: str) -> None:
 
 
 def _text(
-    found: Variables, name: str, column: Any, treatment: Treatment, use: Collection[str], decimal: str
+    found: Variables, name: str, column: Any, options: ReadOptions, use: Collection[str], decimal: str
 ) -> None:
     from pyarrow import types
 
-    texts = plain_texts(plain(column), treatment.missing)
+    texts = plain_texts(plain(column), options.missing)
     if texts.null_count == len(texts):
         found.leave(name, "because every value is missing")
         return
@@ -236,8 +235,8 @@ def _text(
         return
     shapes = date_formats(texts)
     if shapes:
-        _written_date(found, name, texts, shapes, treatment.dates)
-    elif treatment.categories == "error":
+        _written_date(found, name, texts, shapes, options.dates)
+    elif options.categories == "error":
         found.problems.add(
             (f"{quoted(name)} holds text, as in {listed(texts.unique().drop_null().to_pylist(), SHOWN)}",),
             (*leave_out([name]), ", or take it as a category with ", Setting("categories", "whole")),
@@ -320,7 +319,7 @@ def _refuse_kind(found: Variables, name: str, kind: str) -> None:
     found.problems.add((f"{quoted(name)} holds ", *what), leave_out([name]), Setting("drop", [name]))
 
 
-def one_hot_columns(found: Any, name: str, column: Any, treatment: Treatment, use: Collection[str]) -> None:
+def one_hot_columns(found: Any, name: str, column: Any, options: ReadOptions, use: Collection[str]) -> None:
     """Add a 0/1 variable ``column=value`` for every value, in alphabetical order, with gaps filled.
 
     The most frequent text stands for a missing one (the first of equals); with ``impute="zero"``, none does.
@@ -337,7 +336,7 @@ def one_hot_columns(found: Any, name: str, column: Any, treatment: Treatment, us
         found.problems.add(words, leave_out([name]), Setting("drop", [name]))
         return
     texts = Counter(sorted(text for text in column.to_pylist() if text is not None))
-    usual = texts.most_common(1)[0][0] if texts and treatment.impute not in ("zero", None) else None
+    usual = texts.most_common(1)[0][0] if texts and options.impute not in ("zero", None) else None
     filled = column if usual is None else compute.fill_null(column, usual)
     for value, ones in zip(values, _indicators(filled, values).T, strict=True):
         origin = Origin(name, "level", level=value, fill=float(value == usual))

@@ -19,8 +19,7 @@ import numpy as np
 from infused._runtime.checks import EXACT, LONGEST_NUMBER, check_table, is_number
 from infused._runtime.messages import listed, quoted, reason
 from infused._typing import Array, Floats
-from infused.data.raw import DataError
-from infused.data.treatment import Treatment
+from infused.data.reading import DataError, ReadOptions
 from infused.exceptions import InputError, Setting
 
 #: Texts that stand for a value that is missing, in any column.
@@ -312,25 +311,25 @@ def not_decodable(path: Path, encoding: str | None, error: UnicodeError) -> Data
     )
 
 
-def find_dialect(path: Path, treatment: Treatment, separator: str | None) -> Dialect:
+def find_dialect(path: Path, options: ReadOptions, separator: str | None) -> Dialect:
     """Look at the first rows; the caller's separator, or the suffix's, goes before what they show."""
-    sample = _sample(path, treatment.encoding)
+    sample = _sample(path, options.encoding)
     if not sample.strip("\r\n\t ,;|\ufeff"):
         raise DataError(f"{quoted(path)} is empty: it has blank lines only")
-    if treatment.separator is not None:
-        separator = _spelled(treatment.separator)
+    if options.separator is not None:
+        separator = _spelled(options.separator)
     _check_width(path, sample, (separator,) if separator else SEPARATORS)
     separator = separator or _most_likely_separator(sample)
     rows = _rows(sample, separator)
     if not rows:
         raise DataError(f"the first line of {quoted(path)} cannot be cut into values: a quote is open")
-    if treatment.header:
+    if options.header:
         _check_header(path, rows[0])
         names = [name.strip() or f"unnamed_{j}" for j, name in enumerate(rows[0])]
     else:
         names = [f"column_{j}" for j in range(len(rows[0]))]
     longest = max(len(line) for line in islice(io.StringIO(sample), SAMPLE_ROWS + 1))
-    body = rows[1:] if treatment.header else rows
+    body = rows[1:] if options.header else rows
     return Dialect(separator, _decimal(body, separator), tuple(names), longest)
 
 

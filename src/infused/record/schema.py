@@ -12,7 +12,7 @@ from math import isfinite
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from infused.coding import DECIMALS, HOWS, VariableCoding
-from infused.data.treatment import Treatment
+from infused.data.reading import ReadOptions
 from infused.data.written import DATES
 from infused.exceptions import InputError
 from infused.record.trust import Shadows, Stability, StandIn, TriedMethod
@@ -33,7 +33,7 @@ class Request:
 
     source: str | None
     """A path or the name of data; None for data that were given in Python."""
-    treatment: Treatment
+    treatment: ReadOptions
     """How the data are read and prepared."""
     method: Method
     """The selector; once it has run, with all its parameters, so that a rerun hangs on no default."""
@@ -284,7 +284,7 @@ def _from_version_1(content: dict[str, Any]) -> dict[str, Any]:
         **content,
         "request": {
             "source": asked["source"],
-            "treatment": encode(Treatment.make(**asked["reading"], target=asked["target"])),
+            "treatment": encode(ReadOptions.make(**asked["reading"], target=asked["target"])),
             "method": {"id": asked["method"], "parameters": asked["parameters"]},
             "k": asked["n_features"],
             "transform": asked["transform"],

@@ -17,7 +17,7 @@ from infused._runtime.messages import count, listed, quoted
 from infused._typing import Array, Floats, Ints
 from infused.coding import Coded, Coding, fewest_rows
 from infused.data.dataset import Dataset
-from infused.data.treatment import Treatment
+from infused.data.reading import ReadOptions
 from infused.exceptions import InputError
 from infused.record.explained import (
     adjusted,
@@ -197,7 +197,7 @@ def _facts(dataset: Dataset, target: _Target, notes: Sequence[str]) -> DataFacts
 def _request_told_by(dataset: Dataset, selector: Any) -> Request:
     parameters = selector.get_params(deep=False)
     k = parameters.pop("n_features_to_select", parameters.get("k"))
-    treatment = Treatment(target=dataset.target_name)
+    treatment = ReadOptions(target=dataset.target_name)
     return Request(dataset.source, treatment, Method(id_of(type(selector)), parameters), k, "none", 0)
 
 

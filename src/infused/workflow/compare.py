@@ -19,8 +19,8 @@ from infused.bench.runner import Progress, run_experiment
 from infused.bench.standings import Standings, agreement, compare_methods, verdict
 from infused.bench.store import Store
 from infused.bench.tables import standings_table
-from infused.data import Dataset, load
-from infused.data.treatment import Treatment
+from infused.data import Dataset, load_data
+from infused.data.reading import ReadOptions
 from infused.exceptions import InputError, Setting
 from infused.record.sentences import unit
 from infused.selectors.method import Method
@@ -295,8 +295,8 @@ def compare(
     wanted_methods = [*(METHODS if methods is None else methods), BASELINE]
     chosen = [Method.given(method, allow_imports=allow_imports) for method in wanted_methods]
     with timed({}, "read", "reading the data"):
-        treatment = Treatment.make(target=target, **options)
-        dataset = _once(load(data, treatment), treatment.keep_duplicates)
+        reading = ReadOptions.make(target=target, **options)
+        dataset = _once(load_data(data, reading), reading.keep_duplicates)
     wanted = [k] if isinstance(k, int) else k
     ks = check_ks(wanted or default_ks(dataset.name, dataset.n_features), dataset.name, dataset.n_features)
     experiment = Experiment(

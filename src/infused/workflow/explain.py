@@ -17,9 +17,8 @@ from infused._runtime.progress import Stage, timed
 from infused._runtime.threads import spans, workers
 from infused._typing import Array, Floats, Ints
 from infused.coding import Coded, Coding
-from infused.data import Dataset, load
+from infused.data import Dataset, load_data
 from infused.data.columns import find_column
-from infused.data.treatment import Treatment
 from infused.exceptions import InputError, Setting
 from infused.graphs import feature_distributions, target_distributions
 from infused.information import similarity
@@ -268,7 +267,7 @@ def explain(
     if neighbours < 1:
         raise InputError(Setting("neighbours", neighbours), ": give a whole number from 1")
     with timed({}, "read", "reading the data"):
-        dataset = load(data, Treatment.make(target=target, **options))
+        dataset = load_data(data, target=target, **options)
     position = find_column(dataset.feature_names, feature, "feature")
     return explain_feature(dataset, position, neighbours, n_jobs)
 

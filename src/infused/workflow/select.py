@@ -14,9 +14,9 @@ import numpy as np
 from infused._runtime.messages import check_choice, listed
 from infused._runtime.progress import timed
 from infused.bench.tuning import TRANSFORMS, choose_number, choose_transform, transformed
-from infused.data import DataError, Dataset, load
+from infused.data import DataError, Dataset, load_data
 from infused.data.columns import find_columns
-from infused.data.treatment import Treatment, several
+from infused.data.reading import ReadOptions, several
 from infused.exceptions import InputError, Setting
 from infused.record.schema import Request
 from infused.record.summary import inspect_data, summarize
@@ -160,7 +160,7 @@ def select(
     asked = Method.given(method, allow_imports=allow_imports).having(parameters)
     request = Request(
         source=path_or_name(data),
-        treatment=Treatment.make(
+        treatment=ReadOptions.make(
             target=target,
             target_file=target_file,
             x_key=x_key,
@@ -211,7 +211,7 @@ def fulfil(
     timings: dict[str, float] = {}
     source = request.source if data is None else data
     with timed(timings, "read", f"reading {_called(source)}"):
-        dataset = load(source, request.treatment)
+        dataset = load_data(source, request.treatment)
         check(dataset)
     asked = _with_grid(request)
     kept = _places(asked, dataset)

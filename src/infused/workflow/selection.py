@@ -13,7 +13,7 @@ from infused._runtime.messages import count, extra, listed
 from infused.coding import Coding
 from infused.data import Dataset, load_features
 from infused.data.load import read_recorded
-from infused.data.treatment import Treatment
+from infused.data.reading import ReadOptions
 from infused.exceptions import InputError
 from infused.record.explained import dense_columns
 from infused.record.schema import RecordError, SelectionRecord
@@ -124,8 +124,8 @@ class Selection:
             One column for each selected feature, best first.
         """
         pandas = extra("pandas")
-        treatment = Treatment.make(**{**self.record.request.treatment.given(), **options})
-        columns, notes = applied(self.record, data, transformed, treatment)
+        reading = self.record.request.treatment.updated(**options)
+        columns, notes = applied(self.record, data, transformed, reading)
         reduced = pandas.DataFrame(columns)
         reduced.attrs["notes"] = notes  # what was done to the values
         return reduced
@@ -232,7 +232,7 @@ def read_record(path: str | PathLike[str]) -> SelectionRecord:
 
 
 def applied(
-    record: SelectionRecord, data: Any, transformed: bool, treatment: Treatment
+    record: SelectionRecord, data: Any, transformed: bool, reading: ReadOptions
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The selected features of other data, by name, treated as recorded; and notes on what was done."""
     from infused.bench.tuning import transformed as transform_values
@@ -243,9 +243,9 @@ def applied(
     transform = record.transform if transformed else "none"
     variables = record.coding
     if variables is None:  # of an earlier version: such a record has no values to fill gaps with
-        features = load_features(data, names, treatment)
+        features = load_features(data, names, reading)
         return _without_gaps(transform_values(features.X, transform, names), names), ()
-    features = read_recorded(data, variables, treatment)
+    features = read_recorded(data, variables, reading)
     levels = features.levels or (None,) * len(names)
     coding = Coding(variables, levels)
     columns: dict[str, Any] = {}

@@ -11,12 +11,11 @@ from pkgutil import iter_modules
 from typing import TypeAlias, TypeVar
 
 from infused._runtime.messages import quoted
-from infused.data.raw import DataError, Part, Raw
-from infused.data.treatment import Treatment
+from infused.data.reading import DataError, Part, Raw, ReadOptions
 
 __all__ = ["Format", "Reader", "format_of", "has_reader", "is_packed", "reader", "reader_formats"]
 
-Reader: TypeAlias = Callable[[Path, Treatment, Part], Raw]
+Reader: TypeAlias = Callable[[Path, ReadOptions, Part], Raw]
 
 
 @dataclass(frozen=True)

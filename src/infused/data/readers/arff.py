@@ -14,10 +14,9 @@ from typing import Any
 
 from infused._runtime.checks import check_table, is_number
 from infused._runtime.messages import extra, listed, quoted, reason
-from infused.data.raw import DataError, Part, RawTable, large_floats
 from infused.data.readers import reader
 from infused.data.readers.delimited import block_size
-from infused.data.treatment import Treatment
+from infused.data.reading import DataError, Part, RawTable, ReadOptions, large_floats
 from infused.data.written import any_loses_digits, codec, loses_digits, not_decodable
 
 NUMERIC = ("numeric", "real", "integer")
@@ -42,7 +41,7 @@ class Attribute:
 
 
 @reader(".arff", title="ARFF table (Weka)", options=("target", "encoding"))
-def read_arff(path: Path, treatment: Treatment, part: Part) -> RawTable:
+def read_arff(path: Path, options: ReadOptions, part: Part) -> RawTable:
     """Numeric, nominal and text attributes; a nominal one whose values are all numbers is read as numbers."""
     extra("pyarrow")
     content = path.read_bytes()
@@ -50,11 +49,11 @@ def read_arff(path: Path, treatment: Treatment, part: Part) -> RawTable:
     if start is None:
         raise DataError(f"{quoted(path)} has no @data line, so it is not ARFF or it is cut short")
     try:
-        header = content[: start.start()].decode(codec(treatment.encoding))
+        header = content[: start.start()].decode(codec(options.encoding))
         body = content[start.end() :].lstrip(b"\r\n")
-        return _parse(path, _attributes(path, header), COMMENT.sub(b"", body), treatment.encoding)
+        return _parse(path, _attributes(path, header), COMMENT.sub(b"", body), options.encoding)
     except UnicodeError as error:
-        raise not_decodable(path, treatment.encoding, error) from error
+        raise not_decodable(path, options.encoding, error) from error
 
 
 def _attributes(path: Path, header: str) -> list[Attribute]:

@@ -17,9 +17,8 @@ from infused._runtime.checks import EXACT, FEATURE_BYTES, check_archive, check_t
 from infused._runtime.messages import quoted, suggestion
 from infused._runtime.processes import read_tried
 from infused.data.columns import numbered
-from infused.data.raw import LARGE, DataError, Part, RawMatrix, as_array, parsing
 from infused.data.readers import reader
-from infused.data.treatment import Treatment
+from infused.data.reading import LARGE, DataError, Part, RawMatrix, ReadOptions, as_array, parsing
 from infused.data.written import loses_digits
 from infused.exceptions import Setting
 
@@ -32,7 +31,7 @@ SCIPY_SPARSE = {"data", "shape", "format"}
 
 
 @reader(".mat", title="MATLAB arrays", options=("x_key", "y_key"))
-def read_mat(path: Path, treatment: Treatment, part: Part) -> RawMatrix:
+def read_mat(path: Path, options: ReadOptions, part: Part) -> RawMatrix:
     """X and Y, fea and gnd, or the arrays that the caller names; a sparse X stays sparse."""
     from scipy import io
 
@@ -48,11 +47,11 @@ def read_mat(path: Path, treatment: Treatment, part: Part) -> RawMatrix:
                 "in MATLAB, save it again with save(..., '-v7')"
             ) from error
     arrays = {key: value for key, value in content.items() if not key.startswith("__")}
-    return _pick(arrays, treatment, part, path)
+    return _pick(arrays, options, part, path)
 
 
 @reader(".npz", title="NumPy arrays", options=("x_key", "y_key"))
-def read_npz(path: Path, treatment: Treatment, part: Part) -> RawMatrix:
+def read_npz(path: Path, options: ReadOptions, part: Part) -> RawMatrix:
     """X and y, or the arrays that the caller names. Pickled objects are refused: they can run any code."""
     with parsing(path, "NumPy .npz"), path.open("rb") as file:
         if is_zipfile(path):
@@ -68,11 +67,11 @@ def read_npz(path: Path, treatment: Treatment, part: Part) -> RawMatrix:
 
         with parsing(path, "a SciPy sparse matrix"):
             arrays = {"X": sparse.load_npz(path)}
-    return _pick(arrays, treatment, part, path)
+    return _pick(arrays, options, part, path)
 
 
 @reader(".svmlight", ".svm", ".libsvm", ".svmlight.gz", ".svm.gz", ".libsvm.gz", title="svmlight, sparse")
-def read_svmlight(path: Path, treatment: Treatment, part: Part) -> RawMatrix:
+def read_svmlight(path: Path, options: ReadOptions, part: Part) -> RawMatrix:
     """X stays sparse; features are named by their indices in the file, which count from 0 or from 1.
 
     A file whose indices count from 1 has no feature 0. Naming by index keeps the names of two files of one
@@ -109,18 +108,18 @@ def _member(archive: Any, key: str, path: Path) -> Any:
         ) from error
 
 
-def _pick(arrays: Mapping[str, Any], treatment: Treatment, part: Part, path: Path) -> RawMatrix:
+def _pick(arrays: Mapping[str, Any], options: ReadOptions, part: Part, path: Path) -> RawMatrix:
     """X, y and the feature names, by the caller's keys or by the usual ones, capitals aside."""
     X = y = names = None
     y_key = "Y"
     if part != "target":
-        X = arrays[_key(arrays, "x_key", treatment.x_key, X_KEYS, path)]
+        X = arrays[_key(arrays, "x_key", options.x_key, X_KEYS, path)]
         names_key = _find(arrays, NAME_KEYS)
         where = f"{quoted(names_key)} of {quoted(path)}"
         names = None if names_key is None else _texts(arrays[names_key], where)
     if part in ("both", "target"):
-        alone = part == "target" and treatment.y_key is None and len(arrays) == 1
-        y_key = next(iter(arrays)) if alone else _key(arrays, "y_key", treatment.y_key, Y_KEYS, path)
+        alone = part == "target" and options.y_key is None and len(arrays) == 1
+        y_key = next(iter(arrays)) if alone else _key(arrays, "y_key", options.y_key, Y_KEYS, path)
         y = sound(arrays[y_key], f"{quoted(y_key)} of {quoted(path)}")
         y = y.toarray() if hasattr(y, "toarray") else y
     return RawMatrix(X, y, y_key, names)

@@ -10,9 +10,8 @@ from typing import Any
 from infused._runtime.checks import check_stream, check_table
 from infused._runtime.messages import extra, quoted, reason
 from infused.data.columns import find_column
-from infused.data.raw import DataError, Part, RawTable, large_floats
 from infused.data.readers import reader
-from infused.data.treatment import Treatment
+from infused.data.reading import DataError, Part, RawTable, ReadOptions, large_floats
 from infused.data.written import MISSING, Dialect, any_loses_digits, find_dialect, not_decodable, ragged_line
 from infused.exceptions import Setting
 
@@ -27,15 +26,15 @@ LARGEST_BLOCK = 1 << 30
 
 
 @reader(".csv", ".csv.gz", ".txt", ".txt.gz", title="text table, separator found out", options=OPTIONS)
-def read_comma(path: Path, treatment: Treatment, part: Part) -> RawTable:
+def read_comma(path: Path, options: ReadOptions, part: Part) -> RawTable:
     """Columns between the separators that the first rows show."""
-    return _read(path, treatment, part, separator=None)
+    return _read(path, options, part, separator=None)
 
 
 @reader(".tsv", ".tsv.gz", ".tab", ".tab.gz", title="text table, tabs between values", options=OPTIONS)
-def read_tab(path: Path, treatment: Treatment, part: Part) -> RawTable:
+def read_tab(path: Path, options: ReadOptions, part: Part) -> RawTable:
     """Columns between tabs."""
-    return _read(path, treatment, part, separator="\t")
+    return _read(path, options, part, separator="\t")
 
 
 def block_size(longest_row: int) -> int:
@@ -43,16 +42,16 @@ def block_size(longest_row: int) -> int:
     return min(max(SMALLEST_BLOCK, ROWS_PER_BLOCK * longest_row), LARGEST_BLOCK)
 
 
-def _read(path: Path, treatment: Treatment, part: Part, separator: str | None) -> RawTable:
+def _read(path: Path, options: ReadOptions, part: Part, separator: str | None) -> RawTable:
     extra("pyarrow")
     try:
-        dialect = find_dialect(path, treatment, separator)
+        dialect = find_dialect(path, options, separator)
         _check_size(path, dialect)
         every = range(len(dialect.names))
-        table = _parse(path, treatment, dialect, every if part == "texts" else None)
-        return _tidied(*_exact(path, treatment, dialect, table), dialect)
+        table = _parse(path, options, dialect, every if part == "texts" else None)
+        return _tidied(*_exact(path, options, dialect, table), dialect)
     except UnicodeError as error:
-        raise not_decodable(path, treatment.encoding, error) from error
+        raise not_decodable(path, options.encoding, error) from error
     except (EOFError, OSError, zlib.error) as error:
         raise DataError(f"{quoted(path)} cannot be read to its end: {reason(error)}") from error
 
@@ -64,16 +63,16 @@ def _check_size(path: Path, dialect: Dialect) -> None:
         check_table(size / max(dialect.longest_row, 1), len(dialect.names), quoted(path))
 
 
-def _exact(path: Path, treatment: Treatment, dialect: Dialect, table: Any) -> tuple[Any, frozenset[str]]:
+def _exact(path: Path, options: ReadOptions, dialect: Dialect, table: Any) -> tuple[Any, frozenset[str]]:
     """The table, and its columns of whole numbers that lost digits; a target of large ones becomes text."""
     from pyarrow import compute
 
     large = large_floats(table)
     if not large:
         return table, frozenset()
-    texts = dict(zip(large, _parse(path, treatment, dialect, large).columns, strict=True))
+    texts = dict(zip(large, _parse(path, options, dialect, large).columns, strict=True))
     lossy = {j for j in large if any_loses_digits(texts[j], dialect.decimal)}
-    target = _target_place(list(dialect.names), treatment.target)
+    target = _target_place(list(dialect.names), options.target)
     if target in large and compute.all(compute.match_substring_regex(texts[target], WHOLE)).as_py():
         table = table.set_column(target, dialect.names[target], texts[target])
         lossy -= {target}
@@ -88,7 +87,7 @@ def _target_place(names: list[str], target: str | int | None) -> int:
         return -1
 
 
-def _parse(path: Path, treatment: Treatment, dialect: Dialect, texts: Sequence[int] | None) -> Any:
+def _parse(path: Path, options: ReadOptions, dialect: Dialect, texts: Sequence[int] | None) -> Any:
     """A pyarrow table with the dialect's names, or some columns of it with the values as they are written.
 
     A quoted value may hold a line break. To allow for it costs time on every file, so that is done only when
@@ -98,11 +97,11 @@ def _parse(path: Path, treatment: Treatment, dialect: Dialect, texts: Sequence[i
 
     size = block_size(dialect.longest_row)
     try:
-        table = _parse_blocks(path, treatment, dialect, size, texts)
+        table = _parse_blocks(path, options, dialect, size, texts)
     except pa.ArrowInvalid:
-        _refuse_ragged(path, treatment, dialect)
+        _refuse_ragged(path, options, dialect)
         try:
-            table = _parse_blocks(path, treatment, dialect, LARGEST_BLOCK, texts, line_breaks=True)
+            table = _parse_blocks(path, options, dialect, LARGEST_BLOCK, texts, line_breaks=True)
         except pa.ArrowInvalid as error:
             raise DataError(f"{quoted(path)} could not be parsed as a table: {reason(error)}") from error
     pa.default_memory_pool().release_unused()  # what parsing took, before the matrix is made
@@ -114,7 +113,7 @@ def _parse(path: Path, treatment: Treatment, dialect: Dialect, texts: Sequence[i
 
 def _parse_blocks(
     path: Path,
-    treatment: Treatment,
+    options: ReadOptions,
     dialect: Dialect,
     size: int,
     texts: Sequence[int] | None,
@@ -124,11 +123,11 @@ def _parse_blocks(
     from pyarrow import csv
 
     compression = "gzip" if path.suffix.lower() == ".gz" else None
-    names: dict[str, Any] = {"autogenerate_column_names": not treatment.header}
+    names: dict[str, Any] = {"autogenerate_column_names": not options.header}
     types: dict[str, Any] = {}
     if texts is not None:
         numbered = [str(j) for j in range(len(dialect.names))]  # names may repeat
-        names = {"column_names": numbered, "skip_rows_after_names": int(treatment.header)}
+        names = {"column_names": numbered, "skip_rows_after_names": int(options.header)}
         types = {
             "column_types": dict.fromkeys(numbered, pa.string()),
             "include_columns": [numbered[j] for j in texts],
@@ -136,7 +135,7 @@ def _parse_blocks(
     with pa.input_stream(str(path), compression=compression) as stream:
         return csv.read_csv(
             stream,
-            read_options=csv.ReadOptions(block_size=size, encoding=treatment.encoding or "utf8", **names),
+            read_options=csv.ReadOptions(block_size=size, encoding=options.encoding or "utf8", **names),
             parse_options=csv.ParseOptions(delimiter=dialect.separator, newlines_in_values=line_breaks),
             convert_options=csv.ConvertOptions(
                 null_values=list(MISSING), strings_can_be_null=True, decimal_point=dialect.decimal, **types
@@ -144,8 +143,8 @@ def _parse_blocks(
         )
 
 
-def _refuse_ragged(path: Path, treatment: Treatment, dialect: Dialect) -> None:
-    ragged = ragged_line(path, treatment.encoding, dialect.separator)
+def _refuse_ragged(path: Path, options: ReadOptions, dialect: Dialect) -> None:
+    ragged = ragged_line(path, options.encoding, dialect.separator)
     if ragged is not None:
         line, values, expected = ragged
         raise DataError(

@@ -17,11 +17,10 @@ from infused._runtime.messages import extra, listed, quoted, reason
 from infused._runtime.processes import read_tried, try_first
 from infused._typing import Array
 from infused.data.columns import check_unique, find_column
-from infused.data.raw import DataError, Part, RawMatrix, RawTable, parsing, validated
 from infused.data.readers import reader
 from infused.data.readers.delimited import read_comma
+from infused.data.reading import DataError, Part, RawMatrix, RawTable, ReadOptions, parsing, validated
 from infused.data.target import target_from_column
-from infused.data.treatment import Treatment
 from infused.exceptions import InputError, Setting
 
 SMALL_FOOTER = 2**15  # bytes, which hold a few thousand columns inside each other; pyarrow survives that
@@ -30,7 +29,7 @@ NAMELESS = re.compile(r"__index_level_\d+__")  # what pyarrow calls row labels t
 
 
 @reader(".parquet", ".pq", title="Parquet table", options=("target",))
-def read_parquet(path: Path, treatment: Treatment, part: Part) -> RawTable:
+def read_parquet(path: Path, options: ReadOptions, part: Part) -> RawTable:
     """All columns of one Parquet file."""
     extra("pyarrow")
     from pyarrow import parquet
@@ -54,7 +53,7 @@ def check_nesting(path: Path) -> None:
 
 
 @reader(".feather", ".arrow", title="Feather table", options=("target",))
-def read_feather(path: Path, treatment: Treatment, part: Part) -> RawTable:
+def read_feather(path: Path, options: ReadOptions, part: Part) -> RawTable:
     """All columns of one Feather (Arrow IPC) file."""
     extra("pyarrow")
     from pyarrow import feather
@@ -64,12 +63,12 @@ def read_feather(path: Path, treatment: Treatment, part: Part) -> RawTable:
 
 
 @reader(".h5ad", title="AnnData (needs the package anndata)", options=("target", "x_key"))
-def read_h5ad(path: Path, treatment: Treatment, part: Part) -> RawMatrix:
+def read_h5ad(path: Path, options: ReadOptions, part: Part) -> RawMatrix:
     """X, or the layer that ``x_key`` names; features are the variables, the target is a column of ``obs``."""
     anndata = extra("anndata")
     with parsing(path, "AnnData"):
         data = read_tried(partial(anndata.read_h5ad, path), path, "AnnData")
-    return annotated_matrix(data, treatment, part, quoted(path))
+    return annotated_matrix(data, options, part, quoted(path))
 
 
 def is_pandas(source: Any) -> bool:
@@ -104,12 +103,12 @@ def known_integers(source: Any) -> Any:
     return source.with_columns(polars.col(long).cast(polars.Decimal(38, 0))) if long else source
 
 
-def annotated_matrix(data: Any, treatment: Treatment, part: Part, where: str) -> RawMatrix:
+def annotated_matrix(data: Any, options: ReadOptions, part: Part, where: str) -> RawMatrix:
     """X or a layer of an AnnData object, and the target from its ``obs``."""
     y, target_name = (
-        (None, "target") if part in ("features", "texts") else _observed(data, treatment.target, where)
+        (None, "target") if part in ("features", "texts") else _observed(data, options.target, where)
     )
-    X = None if part == "target" else _layer(data, treatment.x_key, where)
+    X = None if part == "target" else _layer(data, options.x_key, where)
     return RawMatrix(X, y, target_name, tuple(str(name) for name in data.var_names))
 
 
@@ -160,7 +159,7 @@ SHARE = 0.1  # a byte of a sheet takes this many times itself, inverted, as an o
 
 
 @reader(".xlsx", ".xlsm", title="Excel sheet (the first)", options=("target", "header"))
-def read_sheet(path: Path, treatment: Treatment, part: Part) -> RawTable:
+def read_sheet(path: Path, options: ReadOptions, part: Part) -> RawTable:
     """The values of the first sheet; formulas by what they gave when the file was saved."""
     openpyxl = extra("openpyxl")
     with parsing(path, "an Excel file"):
@@ -177,7 +176,7 @@ def read_sheet(path: Path, treatment: Treatment, part: Part) -> RawTable:
         with file.open("w", encoding="utf-8", newline="") as stream:
             csv.writer(stream, lineterminator="\n").writerows(rows)
         try:
-            table = read_comma(file, replace(treatment, separator=",", encoding=None), part)
+            table = read_comma(file, replace(options, separator=",", encoding=None), part)
         except InputError as error:
             told = [
                 one.replace(quoted(file), quoted(path)) if isinstance(one, str) else one

@@ -7,9 +7,8 @@ from pathlib import Path
 
 from infused._runtime.checks import check_table
 from infused._runtime.messages import extra, quoted
-from infused.data.raw import DataError, Part, RawTable, large_floats, parsing, validated
 from infused.data.readers import reader
-from infused.data.treatment import Treatment
+from infused.data.reading import DataError, Part, RawTable, ReadOptions, large_floats, parsing, validated
 from infused.data.written import loses_digits
 
 KEY = re.compile(rb'"((?:[^"\\]|\\.)*+)"\s*+:')
@@ -22,7 +21,7 @@ SMALLEST_BLOCK, LARGEST_BLOCK = 1 << 20, 1 << 30  # an object must fit into a bl
 
 
 @reader(".jsonl", ".ndjson", title="JSON lines", options=("target",))
-def read_json_lines(path: Path, treatment: Treatment, part: Part) -> RawTable:
+def read_json_lines(path: Path, options: ReadOptions, part: Part) -> RawTable:
     """All keys of the objects; one that an object lacks is missing there."""
     extra("pyarrow")
     from pyarrow import json

@@ -1,39 +1,30 @@
-"""One description of how data are treated, from the options of a user to the record and back."""
+"""One description of how data are read, from the options of a user to the record and back."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, fields
-from inspect import signature
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from infused.data import Treatment, load, load_data
+from infused.data import ReadOptions, load_data
 from infused.exceptions import InputError
 
 
-def test_load_data_has_every_option_with_its_default():
-    parameters = dict(signature(load_data).parameters)
-    parameters.pop("source")
-    assert {name: p.default for name, p in parameters.items()} == {
-        f.name: f.default for f in fields(Treatment)
-    }
-
-
 def test_there_and_back_through_json():
-    treatment = Treatment.make(target=-1, target_file=Path("y.csv"), drop="id", use=["a", 3], grid=[2, 3])
-    assert treatment.given() == {
+    options = ReadOptions.make(target=-1, target_file=Path("y.csv"), drop="id", use=["a", 3], grid=[2, 3])
+    assert options.given() == {
         "target": -1,
         "target_file": "y.csv",
         "drop": ("id",),
         "use": ("a", 3),
         "grid": (2, 3),
     }
-    for stored in (treatment.given(), asdict(treatment)):
-        assert Treatment.make(**json.loads(json.dumps(stored))) == treatment
-    assert Treatment.make() == Treatment() and Treatment().given() == {}
+    for stored in (options.given(), asdict(options)):
+        assert ReadOptions.make(**json.loads(json.dumps(stored))) == options
+    assert ReadOptions.make() == ReadOptions() and ReadOptions().given() == {}
 
 
 @pytest.mark.parametrize(
@@ -48,12 +39,20 @@ def test_there_and_back_through_json():
 )
 def test_what_is_not_known(options, words):
     with pytest.raises(InputError, match=words):
-        Treatment.make(**options)
+        ReadOptions.make(**options)
 
 
-def test_load_is_load_data():
+def test_options_by_name_and_in_one_object_are_the_same():
     options = {"drop": ["pixel_0_0", 5], "grid": (2, 31)}
-    assert load("digits", Treatment.make(**options)).fingerprint == load_data("digits", **options).fingerprint
+    data = load_data("digits", **options)
+    assert load_data("digits", ReadOptions.make(**options)).fingerprint == data.fingerprint
+    changed = load_data("digits", ReadOptions(drop=("pixel_0_0", 5)), grid=(2, 31))
+    assert (changed.fingerprint, changed.grid_shape) == (data.fingerprint, data.grid_shape)
+
+
+def test_an_option_that_is_not_known_is_refused_where_data_are_loaded():
+    with pytest.raises(InputError, match="'depth'"):
+        load_data("digits", depth=3)
 
 
 def test_grid():

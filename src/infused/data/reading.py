@@ -1,24 +1,30 @@
-"""Data as they were found, before any treatment: a table of columns, or a matrix of numbers."""
+"""What every reader takes and returns: options, then a table of columns or a matrix of numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from numbers import Integral
+from os import fspath
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from infused._runtime.checks import EXACT, FEATURE_BYTES, check_characters, check_table, in_double, sound
-from infused._runtime.messages import count, quoted, reason
+from infused._runtime.messages import check_choice, count, quoted, reason
 from infused._typing import Array, Data, Floats
-from infused.exceptions import InputError
+from infused.exceptions import InputError, Setting
 
 #: "texts" are features whose types are known: a text file gives every value as it is written.
 Part: TypeAlias = Literal["both", "features", "target", "texts"]
 GridOrder: TypeAlias = Literal["rows", "columns"]
 
+IMPUTES = ("mean", "median", "most-frequent", "zero", "error")
+CATEGORIES = ("whole", "error")
+DATES = ("day-first", "month-first")
+TASKS = ("classification", "regression")
 TARGET_NAMES = {"target", "label", "labels", "class", "y", "diagnosis", "outcome", "response", "species"}
 LARGE = "whole numbers beyond 2^53"
 REFUSED = {
@@ -30,6 +36,169 @@ REFUSED = {
     "M": "holds dates",
     "m": "holds durations",
 }
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """Options of reading data: what :func:`load_data` takes and a record keeps.
+
+    Parameters
+    ----------
+    target : str, int or None, default=None
+        The column of the target by name or by position (from 0; negative counts from the end), in a table,
+        in the ``obs`` of AnnData, or in ``target_file`` if that is given.
+    target_file : str or None, default=None
+        A second file with the target, in the same order of samples.
+    x_key : str or None, default=None
+        The array of the features in .mat and .npz files; by default X, fea, data and the like. For AnnData,
+        a layer.
+    y_key : str or None, default=None
+        The array of the target in .mat and .npz files; by default Y, gnd, target and the like.
+    drop : tuple of str or int, default=()
+        Columns to leave out.
+    use : tuple of str or int, default=()
+        Columns to use although they look like identifiers, are row labels, hold numbers that will be rounded,
+        or hold numbers in several units.
+    impute : {"median", "mean", "most-frequent", "zero", "error"} or None, default=None
+        How missing numbers are filled when columns for a selector are made; None for the median, "error"
+        to refuse missing values.
+    one_hot : bool, default=False
+        Make a 0/1 column ``column=value`` of each value of a text column, each a feature of its own;
+        otherwise the column is one feature.
+    categories : {"whole", "error"}, default="whole"
+        "error" to refuse columns of text; otherwise each is a categorical column, selected as a whole.
+    as_category : tuple of str or int, default=()
+        Columns of numbers that are codes of categories.
+    missing : tuple of str, default=()
+        Texts that stand for a missing value, beside the usual spellings (empty, ?, NA, n/a, NaN, null).
+    dates : {"day-first", "month-first"} or None, default=None
+        What comes first in dates such as 01/02/2020. A column in which some number is larger than 12 shows
+        it; any other is read with the month before a slash and the day before a point or a dash, and
+        a note says so.
+    keep_duplicates : bool, default=False
+        Whether exact duplicates of a column may be selected beside it.
+    separator : str or None, default=None
+        The character between the values of a text table; found by default.
+    encoding : str or None, default=None
+        The encoding of a text file; UTF-8 by default.
+    header : bool, default=True
+        Whether the first line of a text table holds names.
+    task : {"classification", "regression"} or None, default=None
+        By default, texts are classes and fractions are continuous; whole numbers are classes if there are
+        at most 20 different ones or at least 10 samples for each; several target columns are continuous.
+    grid : tuple of int or None, default=None
+        Rows and columns of the picture whose pixels are the features.
+
+    See Also
+    --------
+    load_data : Read data with them.
+
+    Examples
+    --------
+    >>> from infused.data import ReadOptions
+    >>> options = ReadOptions.make(target="kind", drop="id")
+    >>> options.given()
+    {'target': 'kind', 'drop': ('id',)}
+    >>> options.updated(drop=["id", "name"]).given()
+    {'target': 'kind', 'drop': ('id', 'name')}
+    """
+
+    target: str | int | None = None
+    target_file: str | None = None
+    x_key: str | None = None
+    y_key: str | None = None
+    drop: tuple[str | int, ...] = ()
+    use: tuple[str | int, ...] = ()
+    impute: str | None = None
+    one_hot: bool = False
+    categories: str = "whole"
+    as_category: tuple[str | int, ...] = ()
+    missing: tuple[str, ...] = ()
+    dates: str | None = None
+    keep_duplicates: bool = False
+    separator: str | None = None
+    encoding: str | None = None
+    header: bool = True
+    task: str | None = None
+    grid: tuple[int, int] | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.target, str | int | None):
+            raise InputError(
+                Setting("target"), " takes the name or the position of a column: give values as a pair (X, y)"
+            )
+        if self.impute is not None:
+            check_choice("impute", self.impute, IMPUTES)
+        check_choice("categories", self.categories, CATEGORIES)
+        if self.dates is not None:
+            check_choice("dates", self.dates, DATES)
+        if self.task is not None:
+            check_choice("task", self.task, TASKS)
+        if self.grid is not None and (len(self.grid) != 2 or min(self.grid) < 1):
+            raise InputError(Setting("grid", self.grid), " must be a number of rows and a number of columns")
+
+    @classmethod
+    def make(cls, **options: Any) -> ReadOptions:
+        """Check options as people give them: one column or several, paths of any kind, lists for tuples.
+
+        Parameters
+        ----------
+        **options : dict
+            Options by name; None stands for the default.
+
+        Returns
+        -------
+        ReadOptions
+            The same options in one form.
+        """
+        return cls().updated(**options)
+
+    def updated(self, **options: Any) -> ReadOptions:
+        """Return these options with some of them replaced.
+
+        Parameters
+        ----------
+        **options : dict
+            Options by name, as :meth:`make` takes them; None changes nothing.
+
+        Returns
+        -------
+        ReadOptions
+            The options after the change.
+        """
+        unknown = options.keys() - {field.name for field in fields(self)}
+        if unknown:
+            raise InputError(f"there is no option {sorted(unknown)[0]!r} for reading data")
+        given = {name: value for name, value in options.items() if value is not None}
+        if isinstance(given.get("target"), Integral):
+            given["target"] = int(given["target"])
+        for name in {"drop", "use", "as_category", "missing"} & given.keys():
+            given[name] = several(given[name])
+        if "missing" in given:
+            given["missing"] = tuple(map(str, given["missing"]))
+        if "target_file" in given:
+            given["target_file"] = fspath(given["target_file"])
+        if "grid" in given:
+            given["grid"] = tuple(given["grid"])
+        return replace(self, **given)
+
+    def given(self) -> dict[str, Any]:
+        """Return the options that differ from their defaults.
+
+        Returns
+        -------
+        dict
+            Options by name.
+        """
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            field.name: values[field.name] for field in fields(self) if values[field.name] != field.default
+        }
+
+
+def several(columns: str | int | Iterable[str | int]) -> tuple[str | int, ...]:
+    """Return one column or several as a tuple."""
+    return (columns,) if isinstance(columns, str | int) else tuple(columns)
 
 
 @dataclass(frozen=True)
