@@ -12,7 +12,7 @@ from infused.bench import Experiment, Problem, Store, run_experiment
 from infused.bench.plan import Cell, content_key
 from infused.bench.store import StoreError
 from infused.data import load_data
-from infused.record.sentences import number, score_text, signed
+from infused.record.sentences import score_number, score_text, signed
 from infused.selectors.choose.evaluators import LinearSVM, judge_named
 from infused.selectors.choose.scoring import Scoring, default_scoring, scoring_for
 from infused.selectors.method import Method
@@ -108,7 +108,7 @@ def test_how_scores_are_shown():
     assert score_text(0.9123, 0.01, "roc_auc") == "0.912 ± 0.010"
     assert score_text(-44.1234, 3.6371, "mae") == "44.12 ± 3.6"
     assert signed(-2.5, "mae") == "+2.5", "an error that is larger by 2.5"
-    assert number(-1e-9, "accuracy") == "0.0"
+    assert score_number(-1e-9, "accuracy") == "0.0"
 
 
 def test_earlier_results_stand_for_what_was_asked_then():

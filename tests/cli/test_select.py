@@ -39,7 +39,7 @@ def test_the_answer_and_the_files(folder, infused):
     record = record_in(folder / "infused-patients")
     found = set(names(record))
     assert "glucose" in found and found & {"ferritin", "iron"}, "what was made to tell the diagnosis"
-    assert "the 3 best of the 10 features of patients" in done.out
+    assert "Top 3 of 10 features for predicting diagnosis (90 samples)" in done.out
     for path in ("selected.csv", "report.html", "selection.json"):
         assert (folder / "infused-patients" / path).exists()
         assert str(Path("infused-patients") / path) in done.out

@@ -30,7 +30,7 @@ def test_the_answer(finished):
     screen, selection = console(), Selection.load(finished / "out")
     show_selection(screen, selection, [Path("out/selected.csv"), Path("out/report.html")])
     lines = [line.rstrip() for line in screen.file.getvalue().splitlines()]
-    assert lines[0] == "AnovaSelector was asked for the 3 best of the 10 features of patients, measured"
+    assert lines[0] == "Top 3 of 10 features for predicting diagnosis (90 samples), ranked by"
     heading = lines.index("rank  feature   explained alone    lost without  group")
     first, second, third = lines[heading + 2 : heading + 5]
     best = selection.record.selected[0]

@@ -10,9 +10,11 @@ from sklearn import datasets
 from sklearn.feature_selection import SelectKBest, f_classif
 
 from infused import InFusedLasso
-from infused.data import Dataset
+from infused.data import Dataset, ReadOptions
+from infused.record.schema import Request, SelectionStability
 from infused.record.summary import summarize
-from infused.record.trust import Stability
+from infused.selectors.method import Method
+from infused.selectors.registry import id_of
 
 IMG = "<img src=x onerror=window.__hacked=1>"
 HOSTILE = (
@@ -33,6 +35,14 @@ def as_data(X, y, names=None, kind="classes", name="made up", target_name="targe
     """Data as they are after reading, without the checks."""
     columns = tuple(f"x{n}" for n in range(X.shape[1])) if names is None else tuple(names)
     return Dataset(name, X, y, columns, target_name, kind, **more)
+
+
+def record_of(data, selector, **more):
+    """Summarize a fitted selector, with the request that its parameters stand for."""
+    parameters = selector.get_params(deep=False)
+    k = parameters.pop("n_features_to_select", parameters.get("k"))
+    method, treatment = Method(id_of(type(selector)), parameters), ReadOptions(target=data.target_name)
+    return summarize(data, selector, Request(data.source, treatment, method, k, "none", 0), **more)
 
 
 @cache
@@ -65,27 +75,29 @@ def cells_fit():
 
 @cache
 def cells_record():
-    return summarize(cells_data(), cells_fit(), timings={"select": 0.25})
+    return record_of(cells_data(), cells_fit(), timings={"select": 0.25})
 
 
 @cache
 def halved_record():
     """With a column more: how often halves of the samples chose each feature."""
     n_features = cells_record().data.n_features
-    often = Stability(50, 0, 5.0, 0.75, 2, 0.4, "r-concave", tuple(np.linspace(0, 1, n_features).tolist()))
+    often = SelectionStability(
+        50, 0, 5.0, 0.75, 2, 0.4, "r-concave", tuple(np.linspace(0, 1, n_features).tolist())
+    )
     return replace(cells_record(), stability=often)
 
 
 @cache
 def digits_record():
     data = digits_data()
-    return summarize(data, InFusedLasso(n_features_to_select=12, max_iter=200, tol=1e-2).fit(data.X, data.y))
+    return record_of(data, InFusedLasso(n_features_to_select=12, max_iter=200, tol=1e-2).fit(data.X, data.y))
 
 
 @cache
 def diabetes_record():
     data = diabetes_data()
-    return summarize(data, InFusedLasso(n_features_to_select=4, target="real").fit(data.X, data.y))
+    return record_of(data, InFusedLasso(n_features_to_select=4, target="real").fit(data.X, data.y))
 
 
 @cache
@@ -102,7 +114,7 @@ def hostile_record():
         "grid_shape": (2, 5),
     }
     data = as_data(X, labels, HOSTILE, **more)
-    return summarize(data, InFusedLasso(n_features_to_select=9).fit(X, labels), timings={IMG: 1.0})
+    return record_of(data, InFusedLasso(n_features_to_select=9).fit(X, labels), timings={IMG: 1.0})
 
 
 @cache
@@ -113,4 +125,4 @@ def large_record():
     causes = rng.standard_normal((80, 600)) + 0.3 * (y == "tumour")[:, None]
     X = causes[:, rng.integers(0, 600, 10_000)] + 0.5 * rng.standard_normal((80, 10_000))
     names = [f"ENSG{number:011d}_probe_{n}" for n, number in enumerate(rng.integers(0, 10**10, 10_000))]
-    return summarize(as_data(X, y, names), SelectKBest(f_classif, k=150).fit(X, y))
+    return record_of(as_data(X, y, names), SelectKBest(f_classif, k=150).fit(X, y))

@@ -21,8 +21,7 @@ from infused import InFusedLasso
 from infused.record.explained import class_distribution, target_scatter
 from infused.record.redundancy import redundancy_groups
 from infused.record.schema import SelectionRecord
-from infused.record.summary import summarize
-from tests.record.records import as_data
+from tests.record.records import as_data, record_of
 
 
 def test_the_record_says_what_the_selector_found(cells, fitted_cells, record):
@@ -64,7 +63,7 @@ def test_a_long_path_is_thinned_and_keeps_its_ends(cells, fitted_cells):
     vars(selector).update(vars(fitted_cells))
     selector.objective_path_ = np.r_[np.inf, 1.0 / np.arange(1, 30_000)]
     selector.certificate_ = np.nan
-    found = summarize(cells, selector).convergence
+    found = record_of(cells, selector).convergence
     assert len(found.path_objective) == len(found.path_iterations) <= 500
     assert found.path_iterations[0] == 2, "an infinite objective is left out"
     assert found.path_iterations[-1] == 30_000
@@ -86,7 +85,7 @@ def test_a_long_path_is_thinned_and_keeps_its_ends(cells, fitted_cells):
 )
 def test_scikit_learn_selectors(cells, selector, has_scores, has_coefficients):
     X, y = cells.X[:, :8] / cells.X[:, :8].std(axis=0), (cells.y == "benign").astype(int)
-    record = summarize(as_data(X, y), selector.fit(X, y))
+    record = record_of(as_data(X, y), selector.fit(X, y))
     assert SelectionRecord.from_json(record.to_json()) == record
     assert (
         sorted(feature.index for feature in record.selected)
@@ -105,14 +104,14 @@ def test_scores_that_are_no_numbers_become_none(rng):
     X = np.column_stack([rng.standard_normal(20), np.ones(20), y + 0.0])  # F is finite, NaN and infinite
     with pytest.warns((UserWarning, RuntimeWarning)):
         selector = SelectKBest(f_classif, k=3).fit(X, y)
-    record = summarize(as_data(X, y), selector)
+    record = record_of(as_data(X, y), selector)
     assert [feature.index for feature in record.selected] == [2, 0, 1]
     assert [feature.score is None for feature in record.selected] == [True, False, True]
     assert SelectionRecord.from_json(record.to_json()) == record
 
 
 def test_regression_has_scatters_and_the_name_of_the_target(diabetes):
-    record = summarize(
+    record = record_of(
         diabetes, InFusedLasso(n_features_to_select=4, target="real").fit(diabetes.X, diabetes.y)
     )
     assert record.data.classes is None
@@ -126,7 +125,7 @@ def test_regression_has_scatters_and_the_name_of_the_target(diabetes):
 def test_several_targets(diabetes):
     Y = np.column_stack([diabetes.y, np.sqrt(diabetes.y)])
     data = as_data(diabetes.X, Y, kind="real", target_name="y")
-    record = summarize(data, InFusedLasso(n_features_to_select=4).fit(data.X, Y))
+    record = record_of(data, InFusedLasso(n_features_to_select=4).fit(data.X, Y))
     assert record.coefficient_names == ("y 1", "y 2")
     assert not record.scatters
     feature = data.X[:, record.selected[0].index]
@@ -135,7 +134,7 @@ def test_several_targets(diabetes):
 
 
 def test_pictures_carry_their_mean(digits):
-    record = summarize(digits, InFusedLasso(n_features_to_select=30).fit(digits.X, digits.y))
+    record = record_of(digits, InFusedLasso(n_features_to_select=30).fit(digits.X, digits.y))
     assert record.data.grid_shape == (8, 8)
     np.testing.assert_allclose(record.data.mean_picture, digits.X.mean(axis=0))
     assert len(record.distributions) == 24
@@ -144,9 +143,9 @@ def test_pictures_carry_their_mean(digits):
 
 def test_sparse_data_gives_the_same_record(digits):
     selector = SelectKBest(chi2, k=6).fit(digits.X, digits.y)
-    dense = summarize(digits, selector)
+    dense = record_of(digits, selector)
     for kind in (sparse.csr_array, sparse.csr_matrix):
-        found = summarize(
+        found = record_of(
             as_data(kind(digits.X), digits.y, digits.feature_names, grid_shape=(8, 8)), selector
         )
         assert found.distributions == dense.distributions
@@ -156,7 +155,7 @@ def test_sparse_data_gives_the_same_record(digits):
 
 def test_nothing_selected_is_a_record_too(cells):
     selector = InFusedLasso(lambda1=1.0).fit(cells.X, cells.y)
-    record = summarize(cells, selector)
+    record = record_of(cells, selector)
     assert record.selected == ()
     assert record.redundancy is None
     assert SelectionRecord.from_json(record.to_json()) == record
@@ -164,7 +163,7 @@ def test_nothing_selected_is_a_record_too(cells):
 
 def test_many_selected_features_are_capped(rng):
     X, y = rng.standard_normal((30, 2100)), np.repeat([0, 1], 15)
-    record = summarize(as_data(X, y), SelectKBest(f_classif, k=2050).fit(X, y))
+    record = record_of(as_data(X, y), SelectKBest(f_classif, k=2050).fit(X, y))
     assert len(record.redundancy.matrix) == 100
     groups = [feature.group for feature in record.selected]
     assert all(groups.count(group) > 1 for group in set(groups) - {None})
@@ -183,7 +182,7 @@ def test_data_that_does_not_fit_is_refused(cells, fitted_cells, more, message):
     data = as_data(cells.X, cells.y, cells.feature_names)
     vars(data).update(more)
     with pytest.raises(ValueError, match=message):
-        summarize(data, fitted_cells)
+        record_of(data, fitted_cells)
 
 
 def test_histograms_count_every_sample_once(rng):

@@ -1,4 +1,4 @@
-"""How sure a selection is, in words: what halves and shadows say must not contradict each other."""
+"""The sentences on stability and on permuted features must not contradict each other."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from infused.record.sentences import how_sure
-from infused.record.trust import Shadows, Stability
+from infused.record.schema import SelectionStability, Shadows
+from infused.record.sentences import stability_sentences
 from tests.record.records import cells_record
 
-NOTHING = "in 100 random halves of the samples, no feature was chosen 75 times or more"
-COPIES = "shuffled copies of the features, which say nothing of the target"
+NOTHING = "No feature is stable: none was selected in at least 75 of 100 half-samples."
+PERMUTED = "randomly permuted features"
 
 
 def record(n_stable=0, *, wins=(1.0,) * 8, n_features=30, n_shadows=30, stand_ins=True):
@@ -25,33 +25,34 @@ def record(n_stable=0, *, wins=(1.0,) * 8, n_features=30, n_shadows=30, stand_in
     return replace(
         base,
         selected=selected,
-        stability=Stability(
+        stability=SelectionStability(
             50, 0, 8.0, 0.75, n_stable, 0.4, "r-concave", (0.9,) * n_stable + (0.1,) * (30 - n_stable)
         ),
         shadows=Shadows(5, n_shadows, len(wins), n_beaten, n_features / (n_shadows + 1)),
     )
 
 
-def test_few_halves_are_counted_up_to_the_threshold():
+def test_few_half_samples_are_counted_up_to_the_threshold():
     """4 of 6 are not three quarters."""
     base = record(1)
-    first = base.selected[0].index
-    frequencies = tuple(5 / 6 if j == first else 4 / 6 for j in range(30))
-    said = how_sure(replace(base, stability=replace(base.stability, n_pairs=3, frequencies=frequencies)))
-    assert (
-        "In 6 random halves of the samples, 1 of the 8 selected features was chosen 5 times or more" in said
+    first = base.selected[0]
+    frequencies = tuple(5 / 6 if j == first.index else 4 / 6 for j in range(30))
+    few = replace(base, stability=replace(base.stability, n_pairs=3, frequencies=frequencies))
+    assert stability_sentences(few).startswith(
+        f"1 of the 8 selected features is stable (selected in at least 5 of 6 half-samples): {first.name}. "
+        "Expected false selections: at most 0.4."
     )
 
 
-def test_better_than_chance_and_not_stable_is_one_sentence():
-    said = how_sure(record())
+def test_better_than_chance_although_not_stable():
+    said = stability_sentences(record())
     assert said == (
-        "The selected features tell more of the target than chance does, but other samples could have led to "
-        f"others in their place: all 8 were ahead of all {COPIES}, in each of 5 trials; yet {NOTHING}. The "
-        "page names features that could stand in for some of them."
+        f"{NOTHING} Yet the selected features are better than chance: all 8 were ahead of all {PERMUTED} in "
+        "each of 5 trials. Other samples could have led to other features in their place; the page lists "
+        "some that could replace them."
     )
-    most = how_sure(record(wins=(1.0,) * 6 + (0.6, 0.4), stand_ins=False))
-    assert "6 of 8 were ahead of all" in most and most.endswith(f"yet {NOTHING}.")
+    most = stability_sentences(record(wins=(1.0,) * 6 + (0.6, 0.4), stand_ins=False))
+    assert "6 of 8 were ahead of all" in most and most.endswith("in their place.")
     assert "may be chance" not in said + most
 
 
@@ -60,52 +61,51 @@ def test_better_than_chance_and_not_stable_is_one_sentence():
     [
         (
             {"wins": (1.0,)},
-            f"the selected feature does better than {COPIES}, but by chance about one of the 30",
+            f"the selected feature outperforms {PERMUTED}, but by chance about one of the 30 features would",
         ),
-        ({"wins": (1.0,) * 3 + (0.8,) * 5}, "all 8 do better than"),  # fewer than half each time
+        ({"wins": (1.0,) * 3 + (0.8,) * 5}, f"all 8 outperform {PERMUTED}"),  # fewer than half each time
         (
             {"n_features": 20_000, "n_shadows": 1000},  # four would be ahead each time, and twenty once
-            f"all 8 do better than {COPIES}, but by chance about 20 of the 20,000 features would, too.",
+            f"all 8 outperform {PERMUTED}, but by chance about 20 of the 20,000 features would, too.",
         ),
     ],
 )
 def test_to_beat_few_shadows_is_no_proof(given, ending):
-    said = how_sure(record(**given))
-    assert said.startswith(f"Nothing is stable: {NOTHING}. What was selected may be chance: {ending}")
+    said = stability_sentences(record(**given))
+    assert said.startswith(f"{NOTHING} The selection may be chance: {ending}")
 
 
-def test_what_shadows_beat_may_be_chance():
-    assert how_sure(record(wins=(0.0,) * 8)) == (
-        f"Nothing is stable: {NOTHING}. What was selected may be chance. Shuffled copies of the features, "
-        "which say nothing of the target, do as well as all 8 selected features."
+def test_features_that_shadows_beat_may_be_chance():
+    assert stability_sentences(record(wins=(0.0,) * 8)) == (
+        f"{NOTHING} The selection may be chance. All 8 selected features do no better than {PERMUTED}."
     )
-    assert how_sure(replace(record(), shadows=None)).endswith("What was selected may be chance.")
+    assert stability_sentences(replace(record(), shadows=None)).endswith("The selection may be chance.")
 
 
-def test_what_is_stable_is_told_with_what_chance_would_do():
-    few = how_sure(record(2))
-    assert few.startswith("In 100 random halves") and few.endswith(f"All 8 do better than {COPIES}.")
-    many = how_sure(record(2, n_features=7000, n_shadows=1000))
-    assert many.endswith(f"{COPIES}; by chance, about 7 of the 7,000 features would.")
-    alone = how_sure(replace(record(), stability=None))
-    assert alone == f"All 8 do better than {COPIES}."
+def test_stable_features_are_reported_with_what_chance_would_do():
+    few = stability_sentences(record(2))
+    assert "Expected false selections among all 2 stable features: at most 0.4." in few
+    assert few.endswith(f"All 8 outperform {PERMUTED}.")
+    many = stability_sentences(record(2, n_features=7000, n_shadows=1000))
+    assert many.endswith(f"{PERMUTED} (by chance, about 7 of the 7,000 features would).")
+    assert stability_sentences(replace(record(), stability=None)) == f"All 8 outperform {PERMUTED}."
+    assert stability_sentences(record(2, wins=(1.0, 1.0))).endswith(f"Both outperform {PERMUTED}.")
 
 
 def crowded(**given):
-    """A half chooses nearly all: nearly all are chosen again, whatever they say."""
+    """A half-sample selects nearly all features, so that nearly all are stable."""
     made = record(26, **given)
-    return how_sure(replace(made, stability=replace(made.stability, per_half=25.4, expected_false=30.0)))
+    return stability_sentences(
+        replace(made, stability=replace(made.stability, per_half=25.4, expected_false=30.0))
+    )
 
 
-def test_where_a_half_chooses_nearly_all_frequencies_say_nothing():
+def test_where_a_half_sample_selects_nearly_all_stability_is_inconclusive():
     crowd = (
-        "in 100 random halves of the samples, 26 features were chosen 75 times or more, but as many could be "
-        "by chance, for a half chose 25 of the 30 features. Ask for fewer of them to tell"
+        "Stability is inconclusive: a half-sample selects 25 of only 30 features, so that chance alone could "
+        "explain all 26 that are stable. Try a smaller k."
     )
     assert crowded(wins=(0.0,) * 8) == (
-        f"Nothing is more stable than chance: {crowd}. What was selected may be chance. Shuffled copies of "
-        "the features, which say nothing of the target, do as well as all 8 selected features."
+        f"{crowd} The selection may be chance. All 8 selected features do no better than {PERMUTED}."
     )
-    assert crowded() == (
-        f"Whether they would be chosen again cannot be told: {crowd}. All 8 do better than {COPIES}."
-    )
+    assert crowded() == f"{crowd} All 8 outperform {PERMUTED}."

@@ -66,7 +66,9 @@ def test_the_ranking():
     assert shown.bars[::2] == [round(BAR * one.alone / most) for one in record.selected]
     assert max(shown.bars[1::2]) == BAR
     assert "8 of 30 features of breast-cancer, by InFusedLasso" in shown.words
-    assert "It selected 8, led by " in shown.words
+    assert (
+        "Top 8 of 30 features for predicting diagnosis (569 samples), ranked by InFusedLasso: " in shown.words
+    )
     assert "corrected for chance" in shown.words
 
 
@@ -86,7 +88,7 @@ def test_what_is_not_known_is_empty():
     assert shown.bars == [0, 0], "less than chance is no bar"
     nothing = Fragment(selection_html(replace(record, selected=(), redundancy=None)))
     assert not nothing.rows
-    assert "It selected none" in nothing.words
+    assert "No feature was selected" in nothing.words
 
 
 def test_the_methods():

@@ -16,7 +16,7 @@ import pytest
 from jinja2 import UndefinedError
 
 from infused.data import ReadOptions
-from infused.record.sentences import asked, came_out, how_many
+from infused.record.sentences import number_sentences, result_sentences
 from infused.report.html.charts import convergence_chart, explained_chart, label
 from infused.report.html.feature_charts import (
     distribution_charts,
@@ -116,7 +116,7 @@ def test_nothing_selected_still_makes_a_page():
     reader = Reader(render_report(empty))
     assert payload_of(reader)["selected"] == 0
     assert reader.headings == ["Features", "Convergence", "Reproduce and cite"]
-    assert "It selected none" in " ".join(reader.texts)
+    assert "No feature was selected" in " ".join(reader.texts)
 
 
 def test_a_hostile_name_adds_no_tag():
@@ -195,24 +195,18 @@ def test_more_features_than_the_table_holds():
     assert "The table holds the best 10,000 features" in " ".join(reader.texts)
 
 
-def test_two_sentences_say_what_was_asked_and_what_came_out():
+def test_sentences_say_what_was_selected():
     record = records.cells_record()
-    assert asked(record) == (
-        "InFusedLasso was asked for the 8 best of the 30 features of breast-cancer, measured on 569 samples, "
-        "to tell the 2 classes of diagnosis apart."
-    )
-    led = " and ".join([", ".join(f.name for f in record.selected[:2]), record.selected[2].name])
-    assert came_out(record).startswith(f"It selected 8, led by {led}; ")
-    assert came_out(record).endswith("of near-duplicates (|r| of at least 0.8); the solver converged.")
+    said = result_sentences(record)
+    led = ", ".join(feature.name for feature in record.selected[:3])
+    whole = "Top 8 of 30 features for predicting diagnosis (569 samples)"
+    assert said.startswith(f"{whole}, ranked by InFusedLasso: {led} and 5 more.")
+    assert said.endswith("of strongly correlated features (|r| >= 0.8).")
     failed = replace(record, convergence=replace(record.convergence, converged=False))
-    assert "did not converge" in came_out(failed)
-    for wanted, words in (
-        (0.25, "the best 25% of"),
-        ("auto", "as few as predict well of"),
-        (None, "as many as"),
-    ):
-        assert words in asked(replace(record, request=replace(record.request, k=wanted)))
-    assert "to predict progression" in asked(records.diabetes_record())
+    assert result_sentences(failed).endswith("The solver did not converge: treat the order with care.")
+    for wanted, words in ((0.25, ""), ("auto", ""), (None, "The method chose the number of features.")):
+        assert number_sentences(replace(record, request=replace(record.request, k=wanted))) == words
+    assert "for predicting progression (442 samples)" in result_sentences(records.diabetes_record())
 
 
 def test_bars_are_what_each_feature_explains():
@@ -325,8 +319,9 @@ def test_one_selected_feature_is_spoken_of_as_one():
     one = replace(one, request=replace(record.request, k=1))
     reader = Reader(render_report(one))
     words = " ".join(reader.texts)
-    assert "was asked for the best of the 30 features" in words
-    assert f"It selected one, namely {record.selected[0].name}; the solver converged." in words
+    name = record.selected[0].name
+    one_of = "One of 30 features was selected for predicting diagnosis (569 samples) by InFusedLasso"
+    assert f"{one_of}: {name}." in words
     assert "What the selected feature explains" in words
     assert reader.headings == [
         "Features",
@@ -343,7 +338,7 @@ def test_group_counts_agree():
     page = render_report(record)
     groups = {one.group for one in record.selected} - {None}
     words = "one group" if len(groups) == 1 else f"{len(groups)} groups"
-    assert words in came_out(record)
+    assert words in result_sentences(record)
     assert f"<dt>Near-duplicate groups</dt><dd>{len(groups)}</dd>" in page
     assert set(payload_of(Reader(page))["groups"]) - {None} == groups == set(range(1, len(groups) + 1))
     assert page.count("<dt>Group ") == len(groups)
@@ -367,7 +362,7 @@ def test_the_curve_of_the_number(curve):
     band = chart.data[0]
     assert band["y"][0] == 0.75 and band["y"][-1] == 0.65
     page = render_report(record)
-    assert how_many(record).startswith(
+    assert number_sentences(record).startswith(
         "The number of features, 3, was chosen by 5-fold cross-validation among 1, 2, 3, 5"
     )
     assert (
@@ -391,10 +386,10 @@ def test_an_error_is_drawn_as_it_is(curve):
 
 def test_findings_stand_at_the_top():
     record = records.digits_record()
-    noted = replace(record, data=replace(record.data, notes=("left out: <b>", "a leak?")))
+    noted = replace(record, data=replace(record.data, notes=("left out: <b>", "possible leakage")))
     page = render_report(noted)
     head = page[: page.index('id="features"')]
-    assert "<li>Left out: &lt;b&gt;</li>" in head and "<li>A leak?</li>" in head
+    assert "<li>Left out: &lt;b&gt;</li>" in head and "<li>Possible leakage</li>" in head
 
 
 def test_levels_of_categories_are_bars():

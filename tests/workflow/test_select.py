@@ -19,7 +19,7 @@ import infused
 from infused.cli import main
 from infused.exceptions import InputError
 from infused.record.schema import SelectionRecord
-from infused.record.sentences import how_sure
+from infused.record.sentences import stability_sentences
 
 
 def lasting(record):
@@ -156,10 +156,10 @@ def test_what_is_kept_comes_first_whatever_is_left_out(covariates, method, keep)
 
 def test_how_sure_it_is_counts_what_was_found_alone(covariates):
     kept = infused.select(covariates, "kind", k=2, keep=["town", "b"], stability=2).record
-    assert how_sure(kept) == ""
+    assert stability_sentences(kept) == ""
     more = infused.select(covariates, "kind", k=3, keep=[5, "a"], stability=5).record
     assert more.request.method.parameters["keep"] == ["town", "a"]
-    assert "the selected feature was chosen" in how_sure(more)
+    assert "The selected feature is stable" in stability_sentences(more)
 
 
 def test_a_selector_may_name_what_it_keeps(covariates):
@@ -230,7 +230,7 @@ def test_errors_name_parameters(table, options, message):
 def test_the_selection_shows_itself(table):
     selection = infused.select(table, "diagnosis", k=4, method="lasso")
     assert repr(selection).startswith("<Selection: 4 of the 10 features of data, by Lasso: ")
-    assert str(selection).startswith("It selected 4, led by ")
+    assert str(selection).startswith("Top 4 of 10 features for predicting diagnosis (")
     fragment = selection._repr_html_()
     assert all(name in fragment for name in selection.features)
     assert "<script" not in fragment

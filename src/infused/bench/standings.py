@@ -23,7 +23,7 @@ from infused.bench.ranks import ALPHA, against_best, paired_test
 from infused.bench.statistics import best_scores, score_summary, stability_at
 from infused.bench.table_formats import p_text
 from infused.exceptions import InputError
-from infused.record.sentences import measure, number, score_text, unit
+from infused.record.sentences import measure, score_number, score_text, unit
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -331,7 +331,7 @@ def _chance(standings: Standings) -> str:
     none = _reference(standings, tuple(CHANCE.values()))
     if none is None:
         return ""
-    reach = f"the {none['method']} alone reaches {number(none['mean'], standings.metric)}"
+    reach = f"the {none['method']} alone reaches {score_number(none['mean'], standings.metric)}"
     reach += unit(standings.metric)[1]
     better = none["difference"] < 0 and none["p_value"] < ALPHA
     if better or standings.protocol == "leaky" or isnan(none["p_value"]):

@@ -16,7 +16,7 @@ from infused._typing import Array, Data, Floats, Ints, TargetKind
 from infused.coding import Coded, Coder
 from infused.exceptions import InputError, Setting
 from infused.record.explained import explained_variance
-from infused.record.sentences import measure, number
+from infused.record.sentences import measure, score_number
 from infused.selectors.choose.evaluators import Judge, default_judge, judge_named, scaled
 from infused.selectors.choose.number import (
     Fold,
@@ -117,7 +117,7 @@ def choose_transform(
                 stage.advance()
             scores[name] = float(reached.max())
     chosen = max(scores, key=lambda name: scores[name])
-    figures = ", ".join(f"{name} {number(score, scoring.name)}" for name, score in scores.items())
+    figures = ", ".join(f"{name} {score_number(score, scoring.name)}" for name, score in scores.items())
     return Choice(
         chosen,
         f"{chosen!r} was chosen as the transform by {len(folds)}-fold cross-validation "

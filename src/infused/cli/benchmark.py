@@ -230,7 +230,7 @@ def _show_best(console: Console, rows: DataFrame) -> None:
     from infused.bench.frames import metric_of, of_protocol
     from infused.bench.statistics import best_scores, score_summary
     from infused.bench.table_formats import in_order
-    from infused.record.sentences import measure, number, unit
+    from infused.record.sentences import measure, score_number, unit
 
     entries: dict[str, dict[str, str]] = {}
     metrics = []
@@ -238,7 +238,7 @@ def _show_best(console: Console, rows: DataFrame) -> None:
         metric = metric_of(part)
         metrics.append(metric)
         for _, one in best_scores(score_summary(of_protocol(part, None), metric)).iterrows():
-            value = f"{number(one['mean'], metric)}{unit(metric)[1]} ({one['k']})"
+            value = f"{score_number(one['mean'], metric)}{unit(metric)[1]} ({one['k']})"
             entries.setdefault(one["label"], {})[str(dataset)] = value
     names = list(dict.fromkeys(name for found in entries.values() for name in found))
     table = terminal.plain_table("method", *(terminal.printable(name) for name in names))

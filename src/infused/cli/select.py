@@ -207,15 +207,13 @@ def _settings(texts: Sequence[str]) -> dict[str, Any]:
 
 def show_selection(console: Console, selection: Selection, written: list[Path]) -> None:
     """Two sentences, the best features, and where the rest is."""
-    from infused.record.sentences import asked, came_out, how_many, how_sure
+    from infused.record.sentences import number_sentences, result_sentences, stability_sentences
 
     record = selection.record
-    console.print(Text(terminal.printable(asked(record), 10_000)))
-    if record.number is not None:
-        console.print(Text(how_many(record)))
-    console.print(Text(terminal.printable(came_out(record), 10_000), "bold"))
-    if record.stability is not None and (sure := how_sure(record)):
-        console.print(Text(sure))
+    console.print(Text(terminal.printable(result_sentences(record), 10_000), "bold"))
+    for sentences in (number_sentences(record), stability_sentences(record)):
+        if sentences:
+            console.print(Text(terminal.printable(sentences, 10_000)))
     if record.tried:
         console.print()
         console.print(_tried_methods(record))

@@ -197,8 +197,8 @@ def _outcome(progress: Progress) -> str:
     rows = progress.finished.rows
     if progress.finished.status != "ok":
         return f"{progress.finished.status}, {rows[0]['reason']}"
-    from infused.record.sentences import measure, number
+    from infused.record.sentences import measure, score_number
 
     best = max(rows, key=lambda row: row["score"])
-    how, value = measure(best["scoring"]), number(best["score"], best["scoring"])
+    how, value = measure(best["scoring"]), score_number(best["score"], best["scoring"])
     return f"{f'{value}%' if how.unit else f'{how.words} {value}'} at k = {best['k']}"

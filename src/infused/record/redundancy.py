@@ -1,4 +1,4 @@
-"""Which selected features repeat each other."""
+"""Find redundant features."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from infused._typing import Floats, Ints
 from infused.coding import Coded
 from infused.exceptions import InputError
 from infused.record.explained import dense_columns
-from infused.record.trust import StandIn
+from infused.record.schema import StandIn
 
 #: Two features whose correlation is this strong share 64% of their variance.
 THRESHOLD = 0.8
@@ -68,7 +68,7 @@ def redundancy_groups(X: Any, threshold: float = THRESHOLD, ends: Ints | None = 
 
 
 def absolute_correlation(X: Any) -> Floats:
-    """|Pearson correlation| of all pairs of columns; 0 beside a constant one, 1 on the diagonal."""
+    """Compute |Pearson correlation| of all pairs of columns; 0 beside a constant one, 1 on the diagonal."""
     X = X.tocsr() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
     if X.ndim != 2 or 0 in X.shape:
         raise InputError(f"X must have samples and features, got shape {X.shape}.")
@@ -93,7 +93,7 @@ def absolute_correlation(X: Any) -> Floats:
 
 
 def canonical_correlation(X: Floats, ends: Ints) -> Floats:
-    """The largest canonical correlation of all pairs of blocks of columns; |r| of single columns."""
+    """Compute the largest canonical correlation of all pairs of blocks of columns; |r| of single columns."""
     bases = []
     for start, end in zip([0, *ends[:-1]], ends, strict=True):
         block = X[:, start:end] - X[:, start:end].mean(axis=0)
@@ -135,7 +135,7 @@ CONSTANT = 1e-12
 
 
 def stand_ins(coded: Coded, best: Ints, names: tuple[str, ...]) -> list[tuple[StandIn, ...]]:
-    """For each of the best features, up to three that were not selected and correlate by 0.8 or more.
+    """Find up to three redundant features (|r| >= 0.8) that were not selected for each of the best ones.
 
     Features with several columns have none, and are none.
     """
@@ -161,7 +161,7 @@ def stand_ins(coded: Coded, best: Ints, names: tuple[str, ...]) -> list[tuple[St
 
 
 def _unit(columns: Floats) -> Floats:
-    """Centred columns of length one; constant ones are zero."""
+    """Centre columns and scale them to length one; constant ones are zero."""
     scale = np.abs(columns).max(axis=0, initial=0.0)
     columns = columns / np.where(scale > 0, scale, 1.0)
     columns = columns - columns.mean(axis=0)

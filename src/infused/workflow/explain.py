@@ -25,9 +25,9 @@ from infused.information import similarity
 from infused.information.discrete import DenseCodes, discretize, distinct_samples, target_codes
 from infused.information.mutual import MutualInformation
 from infused.record.explained import adjusted, class_distribution, dense_columns, explained_by_feature
-from infused.record.fitted import finite
 from infused.record.redundancy import absolute_correlation, canonical_correlation
 from infused.record.schema import encode
+from infused.record.summary import finite
 from infused.selectors.scores.univariate import anova
 from infused.workflow.select import check_jobs
 

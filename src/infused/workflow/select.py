@@ -18,8 +18,9 @@ from infused.data import DataError, Dataset, load_data
 from infused.data.columns import find_columns
 from infused.data.reading import ReadOptions, several
 from infused.exceptions import InputError, Setting
+from infused.record.explained import inspect_data
 from infused.record.schema import Request
-from infused.record.summary import inspect_data, summarize
+from infused.record.summary import summarize
 from infused.selectors.choose.number import NumberCurve, checked_scoring
 from infused.selectors.choose.scoring import default_scoring
 from infused.selectors.method import APART, Method, plain, prepared, with_groups

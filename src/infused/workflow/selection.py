@@ -17,7 +17,7 @@ from infused.data.reading import ReadOptions
 from infused.exceptions import InputError
 from infused.record.explained import dense_columns
 from infused.record.schema import RecordError, SelectionRecord
-from infused.record.sentences import came_out
+from infused.record.sentences import result_sentences
 from infused.workflow.outputs import FILES, reduced_table, write_outputs
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ class Selection:
         return f"<Selection: {number}, by {record.method_name}{': ' if first else ''}{first}>"
 
     def __str__(self) -> str:
-        return came_out(self.record)
+        return result_sentences(self.record)
 
     def _repr_html_(self) -> str:
         from infused.report.html.notebook import selection_html

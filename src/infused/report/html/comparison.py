@@ -12,7 +12,7 @@ from infused.bench.ranks import ALPHA
 from infused.bench.standings import Standings, agreement, n_features, verdict, with_unit
 from infused.bench.table_formats import LEAKY, p_text
 from infused.bench.tables import metric_title, standings_table
-from infused.record.sentences import measure, number, shown, unit
+from infused.record.sentences import measure, score_number, shown, unit
 from infused.report.html.charts import (
     TOP,
     Chart,
@@ -137,7 +137,7 @@ def _facts(standings: Standings) -> list[Pair]:
     for name, mean in zip(standings.references["label"], standings.references["mean"], strict=True):
         if not isnan(mean):
             sign = unit(standings.metric)[1]
-            pairs.append((f"{name[0].upper()}{name[1:]}", f"{number(mean, standings.metric)}{sign}"))
+            pairs.append((f"{name[0].upper()}{name[1:]}", f"{score_number(mean, standings.metric)}{sign}"))
     if not isnan(best["stability"]):
         pairs.append(("Its stability", f"{best['stability']:.2f}"))
     pairs.append(("Samples", f"{int(sizes.max()):,}"))
@@ -302,7 +302,8 @@ def _reference_lines(standings: Standings, ks: list[int]) -> list[dict[str, Any]
                 "name": label(name),
                 "x": [ks[0], ks[-1]],
                 "y": [rounded(shown(mean, standings.metric))] * 2,
-                "hovertemplate": f"{label(name)}: {number(mean, standings.metric)}{sign}<extra></extra>",
+                "hovertemplate": f"{label(name)}: {score_number(mean, standings.metric)}{sign}"
+                "<extra></extra>",
                 "line": {"color": "@strong", "width": 1.4, "dash": "dash" if whole else "dot"},
             }
         )
@@ -316,7 +317,7 @@ def _levels(standings: Standings, k: int) -> Chart:
     names = [str(name) for name in there["label"]]
     mean, error = factor * there["mean"], (abs(factor) * there["error"]).fillna(0.0)
     said = [
-        f"{label(name)}<br>{number(one, standings.metric)}{sign}"
+        f"{label(name)}<br>{score_number(one, standings.metric)}{sign}"
         for name, one in zip(names, there["mean"], strict=True)
     ]
     return Chart(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from infused.bench.standings import Standings, verdict
 from infused.bench.tables import standings_table
 from infused.record.schema import SelectionRecord
-from infused.record.sentences import came_out, title
+from infused.record.sentences import result_sentences, title
 from infused.report.html.page import filled
 from infused.report.html.selection import column_words
 
@@ -45,7 +45,7 @@ def selection_html(record: SelectionRecord) -> str:
     return filled(
         "notebook.html",
         title=f"{title(record)}, by {record.method_name}",
-        lead=came_out(record),
+        lead=result_sentences(record),
         columns=["Rank", "Feature", "Alone", "Unique", *["Score"] * scored, "Group"] if shown else [],
         left={"Feature", "Alone", "Unique"},
         rows=rows,

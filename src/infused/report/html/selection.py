@@ -9,14 +9,13 @@ import numpy as np
 
 from infused.record.schema import SelectionRecord
 from infused.record.sentences import (
-    asked,
-    came_out,
-    how_many,
-    how_sure,
     measure,
-    number,
+    number_sentences,
+    result_sentences,
+    score_number,
     score_text,
     shared_groups,
+    stability_sentences,
     title,
 )
 from infused.report.html.charts import (
@@ -92,7 +91,9 @@ def render_report(record: SelectionRecord) -> str:
         title=title(record),
         eyebrow=f"Feature selection with {record.method_name}",
         lead=" ".join(
-            words for words in (asked(record), how_many(record), came_out(record), how_sure(record)) if words
+            words
+            for words in (result_sentences(record), number_sentences(record), stability_sentences(record))
+            if words
         ),
         facts=_facts(record),
         findings=[note[:1].upper() + note[1:] for note in record.data.notes],
@@ -230,8 +231,8 @@ def _reached(record: SelectionRecord) -> list[Pair]:
     chance = "Majority class" if record.data.classes is not None else "Mean of the target"
     pairs = [(f"{words[0].upper()}{words[1:]}", score_text(curve.means[at], curve.errors[at], name))]
     if curve.all_features is not None:
-        pairs.append(("With all features", number(curve.all_features, name)))
-    pairs.append((chance, number(curve.chance, name)))
+        pairs.append(("With all features", score_number(curve.all_features, name)))
+    pairs.append((chance, score_number(curve.chance, name)))
     return [(title, f"{text}{sign}") for title, text in pairs]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from infused._runtime.messages import count
 from infused.bench.tables import metric_title
 from infused.record.schema import SelectionRecord
-from infused.record.sentences import error_text, measure, number, score_text, shown
+from infused.record.sentences import error_text, measure, score_number, score_text, shown
 from infused.report.html.charts import TOP, Chart, label, rounded, rows_axis, rows_height
 from infused.report.html.page import Pair
 from infused.selectors.choose.number import NumberCurve
@@ -223,7 +223,7 @@ def _levels(record: SelectionRecord, curve: NumberCurve) -> list[dict[str, Any]]
             "name": name,
             "x": [curve.ks[0], curve.ks[-1]],
             "y": _shown(curve, [level, level]),
-            "hovertemplate": f"{name}: {number(level, curve.scoring)}{sign}<extra></extra>",
+            "hovertemplate": f"{name}: {score_number(level, curve.scoring)}{sign}<extra></extra>",
             "line": {"color": "@strong", "width": 1.4, "dash": dash},
         }
         for name, level, dash in levels
