@@ -222,7 +222,7 @@ CASES = {
         with_record(*RERUN, request__method={"id": "anova", "parameters": {"depth": 3}}),
         ["anova", "depth"],
     ),
-    "record with an unknown option": (with_record(*RERUN, request__treatment={"depth": 3}), ["depth"]),
+    "record with an unknown option": (with_record(*RERUN, request__reading={"depth": 3}), ["depth"]),
     "record with an unknown transform": (with_record(*RERUN, request__transform="cube"), ["cube", "log1p"]),
     "changed data": (changed_data, ["patients.csv", "changed since", "--force"]),
     "moved data": (moved_data, ["'patients.csv'", "not here", "--data"]),

@@ -9,7 +9,7 @@ import shlex
 import signal
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +17,9 @@ import pandas as pd
 import pytest
 
 from infused import make_selector, select
+from infused.cli.options import READ_OPTIONS
 from infused.cli.terminal import Watch
-from infused.data import load_data
+from infused.data import ReadOptions, load_data
 from infused.record.schema import SelectionRecord
 from tests.cli.conftest import patients
 
@@ -57,7 +58,7 @@ def test_the_record_is_what_python_gives(folder, infused):
     best = np.argsort(selector.fit(data.X, data.y).ranking_)[:4]
     assert names(record) == [data.feature_names[j] for j in best]
     request = record.request
-    assert (request.source, request.treatment.target, request.k) == ("patients.csv", "diagnosis", 4)
+    assert (request.source, request.reading.target, request.k) == ("patients.csv", "diagnosis", 4)
     assert request.method.parameters["lambda1"] == 0.1
     assert request.method.parameters["lambda2"] == 0.005, "defaults are recorded too"
     assert "n_jobs" not in request.method.parameters
@@ -280,6 +281,10 @@ def test_warnings_are_one_line(folder, infused):
     assert json.loads(done.out)["convergence"]["converged"] is False
 
 
+def test_every_option_of_reading_is_an_option_of_the_command_line():
+    assert list(READ_OPTIONS) == [field.name for field in fields(ReadOptions)]
+
+
 def test_other_files(folder, infused):
     """A second file for the target, text columns, missing values, columns to leave out."""
     frame = patients()
@@ -294,7 +299,7 @@ def test_other_files(folder, infused):
     )
     record = SelectionRecord.from_json(done.out)
     assert {"ward=north", "ward=south"} < set(record.features.names)
-    assert record.request.treatment.given() == {
+    assert record.request.reading.given() == {
         "target_file": "labels.csv",
         "drop": ("PatientID",),
         "impute": "median",

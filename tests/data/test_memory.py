@@ -261,7 +261,7 @@ def test_one_line_that_names_the_culprit(source, options, expected):
 
 
 class TestFeaturesOfAnEarlierSelection:
-    """From new data in any form, with the treatment of the old."""
+    """From new data in any form, with the reading of the old."""
 
     @pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES.keys())
     def test_frames(self, make):
@@ -276,10 +276,10 @@ class TestFeaturesOfAnEarlierSelection:
         np.testing.assert_array_equal(load_features(anndata_like(X), ["flag"]).X, X[:, [5]])
 
     def test_options_that_have_no_meaning_here_are_not_heeded(self):
-        treatment = ReadOptions.make(
+        reading = ReadOptions.make(
             target="kind", drop="id", separator=";", x_key="X", y_key="Y", target_file="y.csv", grid=(2, 3)
         )
-        assert load_features(frame(), ["flag"], treatment).X.shape == (12, 1)
+        assert load_features(frame(), ["flag"], reading).X.shape == (12, 1)
 
 
 class TestWithoutPyarrowAndPandas:

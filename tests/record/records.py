@@ -41,8 +41,8 @@ def record_of(data, selector, **more):
     """Summarize a fitted selector, with the request that its parameters stand for."""
     parameters = selector.get_params(deep=False)
     k = parameters.pop("n_features_to_select", parameters.get("k"))
-    method, treatment = Method(id_of(type(selector)), parameters), ReadOptions(target=data.target_name)
-    return summarize(data, selector, Request(data.source, treatment, method, k, "none", 0), **more)
+    method, reading = Method(id_of(type(selector)), parameters), ReadOptions(target=data.target_name)
+    return summarize(data, selector, Request(data.source, reading, method, k, "none", 0), **more)
 
 
 @cache

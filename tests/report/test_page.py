@@ -225,7 +225,7 @@ def test_what_was_asked_and_what_it_ran_on(page):
     for pair in (("Method", "infused-lasso"), ("Features asked for", "12"), ("Seed", "0")):
         assert pair in pairwise(text for text in page.texts if text.strip())
     assert "max_iter = 200" in words
-    asked = replace(record.request, treatment=ReadOptions.make(target="digit", impute="zero"))
+    asked = replace(record.request, reading=ReadOptions.make(target="digit", impute="zero"))
     other = Reader(render_report(replace(record, request=replace(asked, source="a.csv", transform="auto"))))
     texts = list(pairwise(text for text in other.texts if text.strip()))
     assert {("Data", "a.csv"), ("Reading", "impute = zero"), ("Transform", "none (auto)")} <= set(texts)

@@ -17,6 +17,7 @@ from sklearn.datasets import load_digits
 
 import infused
 from infused.cli import main
+from infused.data import load_data
 from infused.exceptions import InputError
 from infused.record.schema import SelectionRecord
 from infused.record.sentences import stability_sentences
@@ -286,6 +287,28 @@ def test_apply(file, table):
         selection.apply(new, imput="zero")
 
 
+def test_a_dataset_is_what_its_file_is(file):
+    """Read once with its options, it gives what the file gives, and its record can be made again."""
+    data = load_data(file, target="diagnosis", drop=["glucose"], missing="?")
+    found = infused.select(data, k=3, method="anova", stability=0)
+    expected = infused.select(
+        file, "diagnosis", k=3, method="anova", drop=["glucose"], missing="?", stability=0
+    )
+    assert lasting(found.record) == lasting(expected.record)
+    assert infused.rerun(found).same_data
+    assert infused.select(data, "diagnosis", k=1, stability=0).data is data
+    assert infused.explain(data, "age").data is data
+    assert infused.compare(data, methods=["anova"], k=1, folds=2).data is data
+
+
+@pytest.mark.parametrize("options", [{"target": "age"}, {"missing": "-1"}])
+def test_options_of_reading_come_too_late_for_a_dataset(table, options):
+    data = load_data(table, target="diagnosis")
+    for job in (infused.select, infused.compare):
+        with pytest.raises(InputError, match="too late for a Dataset"):
+            job(data, **options)
+
+
 def test_data_are_read_as_they_were_for_the_selection(table, tmp_path):
     path = tmp_path / "odd.csv"
     table.to_csv(path, sep="|", header=False, index=False, encoding="utf-16")
@@ -366,4 +389,4 @@ def test_a_record_is_plain_json(table):
     record = infused.select(table, "diagnosis", k=2, method="anova").record
     content = json.loads(record.to_json())
     assert content["schema"] == "infused.selection/2"
-    assert content["request"]["treatment"]["target"] == "diagnosis"
+    assert content["request"]["reading"]["target"] == "diagnosis"

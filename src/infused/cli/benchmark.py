@@ -55,7 +55,7 @@ STORE = Path("infused-results")
 @o.reads_data
 def benchmark(
     context: typer.Context,
-    treatment: dict[str, Any],
+    reading: dict[str, Any],
     datasets: Annotated[
         str | None,
         typer.Option(
@@ -115,7 +115,7 @@ def benchmark(
     place, limit = Store(store), _bytes(memory)
     experiment = Experiment(
         problems=tuple(
-            _problems(o.parse_names("--datasets", datasets), o.parse_numbers("-k", features), treatment)
+            _problems(o.parse_names("--datasets", datasets), o.parse_numbers("-k", features), reading)
         ),
         methods=tuple(chosen_methods(o.parse_names("--methods", methods), ablate, allow_imports)),
         repeats=repeats,
@@ -172,7 +172,7 @@ def compact(store: StoreFolder = STORE, quiet: o.Quiet = False) -> None:
 
 
 def _problems(
-    sources: Sequence[str] | None, ks: Sequence[int] | None, treatment: dict[str, Any]
+    sources: Sequence[str] | None, ks: Sequence[int] | None, reading: dict[str, Any]
 ) -> Iterable[Problem]:
     """The data sets; the options for reading are for files, of which each gets them all."""
     from infused.bench import Problem, default_ks
@@ -181,7 +181,7 @@ def _problems(
     from infused.data.named import PAPER, find_named
 
     for source in sources or tuple(PAPER):
-        data = load_data(source, **({} if find_named(source) else treatment))
+        data = load_data(source, **({} if find_named(source) else reading))
         wanted = default_ks(data.name, data.n_features) if ks is None else ks
         yield Problem(data, check_ks(wanted, data.name, data.n_features))
 

@@ -40,7 +40,7 @@ COMPARE_HELP = o.help_page(
 @o.reads_data
 def compare(
     data: o.Data,
-    treatment: dict[str, Any],
+    reading: dict[str, Any],
     methods: Annotated[
         str | None,
         typer.Option(
@@ -96,15 +96,15 @@ def compare(
             store=None if output is None else output / "store",
             watch=watch.cell,
             allow_imports=allow_imports,
-            **treatment,
+            **reading,
         )
-        again = command_again(data, treatment, found, scoring)
+        again = command_again(data, reading, found, scoring)
         written = [] if output is None else found.save(output, report=report, command=again)
     if json:
         terminal.print_json(found.to_json())
     elif not quiet:
         show_comparison(terminal.results(), found, written)
-        terminal.next_commands(terminal.results(), _next(data, treatment, found))
+        terminal.next_commands(terminal.results(), _next(data, reading, found))
     if found.n_failed:
         raise typer.Exit(OUR_FAULT)
 
@@ -129,7 +129,7 @@ def show_comparison(console: Console, found: Comparison, written: list[Path]) ->
         console.print(f"  {path}", soft_wrap=True)
 
 
-def _next(data: str, treatment: dict[str, Any], found: Comparison) -> tuple[str, str]:
+def _next(data: str, reading: dict[str, Any], found: Comparison) -> tuple[str, str]:
     """The selection that the answer suggests: the best method, with as few features as are enough."""
     import json as texts
 
@@ -140,14 +140,14 @@ def _next(data: str, treatment: dict[str, Any], found: Comparison) -> tuple[str,
     for name, value in parameters.items():
         words += ["--set", f"{name}={value}"]
     words += ["--allow-imports"] if found.experiment.allow_imports else []
-    return "Select so", o.typed(*words, options=treatment)
+    return "Select so", o.typed(*words, options=reading)
 
 
-def command_again(data: str, treatment: dict[str, Any], found: Comparison, scoring: str | None) -> str:
+def command_again(data: str, reading: dict[str, Any], found: Comparison, scoring: str | None) -> str:
     """What makes the same rows again; defaults that may change one day are spelled out."""
     experiment = found.experiment
     words = ["infused", "compare", shlex.quote(data)]
-    words += [o.spelled(Setting(name, value)) for name, value in treatment.items()]
+    words += [o.spelled(Setting(name, value)) for name, value in reading.items()]
     words += ["--methods", shlex.quote(",".join(map(str, experiment.methods)))]
     words += ["-k", ",".join(str(k) for k in experiment.problems[0].ks)]
     words += ["--folds", str(experiment.folds), "--repeats", str(experiment.repeats)]

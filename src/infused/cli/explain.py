@@ -37,7 +37,7 @@ MOST_CLASSES = 6
 def explain(
     data: o.Data,
     feature: Annotated[str, typer.Argument(metavar="FEATURE", help="A feature, by name or position from 0.")],
-    treatment: dict[str, Any],
+    reading: dict[str, Any],
     neighbours: Annotated[
         int, typer.Option("--neighbours", min=1, metavar="N", help="How many neighbours to show.")
     ] = 8,
@@ -54,14 +54,14 @@ def explain(
     if output is not None:
         check_files(output, force)
     with Watch(quiet=quiet or json) as watch:
-        found = workflow.explain(data, feature, neighbours=neighbours, n_jobs=jobs, **treatment)
+        found = workflow.explain(data, feature, neighbours=neighbours, n_jobs=jobs, **reading)
         written = [] if output is None else found.save(output, force=force)
         watch.notes(found.notes)
     if json:
         terminal.print_json(found.to_json())
     elif not quiet:
         show_explanation(terminal.results(), found, written)
-        again = o.typed("infused", "select", data, "-k", "auto", options=treatment)
+        again = o.typed("infused", "select", data, "-k", "auto", options=reading)
         terminal.next_commands(terminal.results(), ("Which features are best together", again))
 
 

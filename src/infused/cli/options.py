@@ -5,10 +5,10 @@ from __future__ import annotations
 import inspect
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, TypeAlias
+from typing import Annotated, Any, NamedTuple, TypeAlias, get_args
 
 import typer
 
@@ -36,10 +36,6 @@ Data: TypeAlias = Annotated[
 ]
 RecordFile: TypeAlias = Annotated[
     Path, typer.Argument(metavar="SELECTION.JSON", help="What infused select wrote, or its folder.")
-]
-Target: TypeAlias = Annotated[
-    str | None,
-    _reading("--target", "-t", metavar="COLUMN", help="The column to predict, by name or position from 0."),
 ]
 Output: TypeAlias = Annotated[
     Path | None, _result("--output", "-o", metavar="DIR", help="Folder for the files.")
@@ -121,117 +117,80 @@ Scoring: TypeAlias = Annotated[
 ]
 
 
-def _treatment(
-    target: Target = None,
-    target_file: Annotated[
-        str | None,  # a Path would take a slash out of an address
-        _reading("--target-file", metavar="FILE", help="A second file that holds the target."),
-    ] = None,
-    x_key: Annotated[
-        str | None, _reading("--x-key", metavar="KEY", help="The array of features in .mat and .npz files.")
-    ] = None,
-    y_key: Annotated[
-        str | None, _reading("--y-key", metavar="KEY", help="The array of the target in .mat and .npz files.")
-    ] = None,
-    drop: Annotated[
-        list[str] | None, _reading("--drop", metavar="COLUMN", help="Leave this column out (repeatable).")
-    ] = None,
-    use: Annotated[
-        list[str] | None,
-        _reading(
-            "--use",
-            metavar="COLUMN",
-            help="Use this column although it looks like an id, will be rounded or mixes units (repeatable).",
-        ),
-    ] = None,
-    impute: Annotated[
+def _switch(name: str, help: str) -> Any:
+    return Annotated[bool, _reading(name, help=help)]
+
+
+def _text(metavar: str, help: str) -> Any:
+    return Annotated[str | None, _reading(metavar=metavar, help=help)]
+
+
+def _texts(metavar: str, help: str) -> Any:
+    return Annotated[list[str] | None, _reading(metavar=metavar, help=f"{help} (repeatable).")]
+
+
+#: Options of reading data, by the names of :class:`infused.data.ReadOptions`.
+READ_OPTIONS: dict[str, Any] = {
+    "target": Annotated[
         str | None,
-        _reading(
-            "--impute",
-            metavar="HOW",
-            help="Fill gaps of numbers: median (the default), mean, most-frequent, zero; error refuses them.",
-        ),
-    ] = None,
-    one_hot: Annotated[
-        bool, _reading("--one-hot", help="Make a feature of each value of a text column.")
-    ] = False,
-    categories: Annotated[
-        str,
-        _reading("--categories", metavar="HOW", help="Text columns: whole (one feature), or error."),
-    ] = "whole",
-    as_category: Annotated[
-        list[str] | None,
-        _reading("--as-category", metavar="COLUMN", help="Its numbers are codes of a category (repeatable)."),
-    ] = None,
-    missing: Annotated[
-        list[str] | None,
-        _reading("--missing", metavar="TEXT", help="Stands for a missing value (repeatable)."),
-    ] = None,
-    dates: Annotated[
-        str | None,
-        _reading("--dates", metavar="ORDER", help="Of 01/02/2020: day-first or month-first."),
-    ] = None,
-    keep_duplicates: Annotated[
-        bool, _reading("--keep-duplicates", help="Let exact duplicates be selected beside each other.")
-    ] = False,
-    separator: Annotated[
-        str | None,
-        _reading("--separator", metavar="CHARACTER", help="Between values of text files; found by default."),
-    ] = None,
-    encoding: Annotated[
-        str | None, _reading("--encoding", metavar="NAME", help="Of text files; UTF-8 by default.")
-    ] = None,
-    no_header: Annotated[
-        bool, _reading("--no-header", help="The first line holds values, not names.")
-    ] = False,
-    task: Annotated[
-        str | None,
-        _reading(
-            "--task", metavar="TASK", help="classification or regression; told by the target by default."
-        ),
-    ] = None,
-    grid: Annotated[
-        str | None,
-        _reading(
-            "--grid", metavar="ROWSxCOLUMNS", help="The features are the pixels of a picture, row by row."
-        ),
-    ] = None,
-) -> None:
-    """The options of every command that reads data with a target."""
+        _reading("--target", "-t", metavar="COLUMN", help="Column to predict, by name or position from 0."),
+    ],
+    "target_file": _text("FILE", "Second file, which holds the target."),
+    "x_key": _text("KEY", "Array of features in a .mat or .npz file."),
+    "y_key": _text("KEY", "Array of the target in a .mat or .npz file."),
+    "drop": _texts("COLUMN", "Leave this column out"),
+    "use": _texts(
+        "COLUMN", "Use this column although it looks like an identifier, will be rounded or mixes units"
+    ),
+    "impute": _text(
+        "HOW", "Fill missing numbers: median (the default), mean, most-frequent, zero; error refuses them."
+    ),
+    "one_hot": _switch("--one-hot", "Make a feature of each value of a text column."),
+    "categories": _text("HOW", "Text columns: whole (one feature each, the default), or error."),
+    "as_category": _texts("COLUMN", "Treat the numbers of this column as codes of categories"),
+    "missing": _texts("TEXT", "Treat this text or number as a missing value"),
+    "dates": _text("ORDER", "Order of dates such as 01/02/2020: day-first or month-first."),
+    "keep_duplicates": _switch("--keep-duplicates", "Let exact duplicates be selected beside each other."),
+    "separator": _text("CHARACTER", "Separator of a text file; found by default."),
+    "encoding": _text("NAME", "Encoding of a text file; UTF-8 by default."),
+    "header": _switch("--no-header", "The first line holds values, not names."),
+    "task": _text("TASK", "classification or regression; by default, the values of the target decide."),
+    "grid": _text("ROWSxCOLUMNS", "The features are the pixels of an image, row by row."),
+}
 
 
 def reads_data(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options for reading data; it gets those that were given in a dict, ``treatment``."""
-    return _with_options(command, list(inspect.signature(_treatment).parameters))
+    """Give a command the options of reading data; it gets those that were given in a dict, ``reading``."""
+    return _with_options(command, READ_OPTIONS)
 
 
 def reads_features(command: Callable[..., None]) -> Callable[..., None]:
-    """The same without what is about the target."""
-    return _with_options(command, ["x_key", "missing", "separator", "encoding", "no_header"])
+    """Give a command the options of reading data without a target."""
+    return _with_options(command, ("x_key", "missing", "separator", "encoding", "header"))
 
 
-def _with_options(command: Callable[..., None], names: Sequence[str]) -> Callable[..., None]:
-    own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if p.name != "treatment"]
-    every = inspect.signature(_treatment, eval_str=True).parameters
+def _with_options(command: Callable[..., None], names: Iterable[str]) -> Callable[..., None]:
+    own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if p.name != "reading"]
     # An option that is needed comes before those that are not, so all are keywords.
-    parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (*own, *(every[name] for name in names))]
+    parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in own]
+    for name in names:
+        kind = READ_OPTIONS[name]
+        default = False if get_args(kind)[0] is bool else None
+        parameters.append(inspect.Parameter(name, parameters[0].kind, default=default, annotation=kind))
 
     @wraps(command)
     def parsed(**values: Any) -> None:
-        treatment = {name: values.pop(name) for name in names}
-        treatment["header"] = not treatment.pop("no_header")
-        treatment["grid"] = parse_grid(treatment.get("grid"))
-        command(treatment=given_options(treatment), **values)
+        given = {name: values.pop(name) for name in names}
+        reading = {name: value for name, value in given.items() if value not in (None, False, [])}
+        if "header" in reading:  # the switch says that there is none
+            reading["header"] = False
+        if "grid" in reading:
+            reading["grid"] = parse_grid(reading["grid"])
+        command(reading=reading, **values)
 
     parsed.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # functions may have one
     parsed.__annotations__ = {p.name: p.annotation for p in parameters}
     return parsed
-
-
-def given_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Those that were given: of switches, those that are not as they are by default."""
-    usual = {"header": True, "one_hot": False, "keep_duplicates": False, "categories": "whole"}
-    return {name: value for name, value in options.items() if value not in (None, [], usual.get(name))}
 
 
 class HelpPage(NamedTuple):
@@ -314,9 +273,8 @@ RENAMED = {
 }
 #: Parameters with an option of the same name, in any command.
 OPTIONS = (
-    *("target", "target_file", "x_key", "y_key", "drop", "use", "keep", "impute", "one_hot", "separator"),
-    *("categories", "as_category", "missing", "dates", "keep_duplicates"),
-    *("encoding", "task", "grid", "transform", "seed", "method", "methods", "lambda1", "lambda2", "lambda3"),
+    *READ_OPTIONS,
+    *("keep", "transform", "seed", "method", "methods", "lambda1", "lambda2", "lambda3"),
     *("formulation", "fusion", "force", "data", "output", "neighbours", "folds", "repeats", "protocol"),
     *("stability", "fdr", "allow_imports"),
     *("classifier", "scoring", "timeout", "memory", "retry", "store", "datasets", "dataset", "format"),

@@ -80,7 +80,7 @@ SUFFIXES = (".parquet", ".csv")
 def apply(
     record: o.RecordFile,
     data: o.Data,
-    treatment: dict[str, object],
+    reading: dict[str, object],
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="A .parquet or .csv file to write.")
     ],
@@ -99,7 +99,7 @@ def apply(
     check_place(output, force)
     selection = Selection.load(record)
     with Watch(quiet=quiet) as watch:
-        reduced = selection.apply(data, transformed=transformed, **treatment)
+        reduced = selection.apply(data, transformed=transformed, **reading)
         if output.suffix.lower() == ".csv":
             write_whole(output, frame_csv(reduced).encode())
         else:

@@ -52,7 +52,7 @@ def _model(*names: str, help: str, **more: Any) -> Any:
 @o.reads_data
 def select(
     data: o.Data,
-    treatment: dict[str, Any],
+    reading: dict[str, Any],
     features: Annotated[
         str | None,
         typer.Option(
@@ -143,7 +143,8 @@ def select(
         "formulation": formulation,
         "fusion": fusion,
     }
-    parameters = {**o.given_options(own), **_settings(settings or [])}
+    given = {name: value for name, value in own.items() if value is not None}
+    parameters = {**given, **_settings(settings or [])}
     with on_cluster(scheduler, workers), Watch(quiet=quiet or json) as watch:
         selection = workflow.select(
             data,
@@ -156,7 +157,7 @@ def select(
             fdr=fdr,
             seed=seed,
             n_jobs=jobs,
-            **treatment,
+            **reading,
         )
         written = (
             [] if output is None else selection.save(output, force=force, report=report, reduced=reduced)
@@ -166,11 +167,11 @@ def select(
         terminal.print_json(selection.record.to_json())
     elif not quiet:
         show_selection(terminal.results(), selection, written)
-        terminal.next_commands(terminal.results(), *_next(data, treatment, selection, written))
+        terminal.next_commands(terminal.results(), *_next(data, reading, selection, written))
 
 
 def _next(
-    data: str, treatment: dict[str, Any], selection: Selection, written: list[Path]
+    data: str, reading: dict[str, Any], selection: Selection, written: list[Path]
 ) -> list[tuple[str, str]]:
     """What people do after a selection, with the files that they have."""
     again = STDIN_INSTEAD if data == "-" else data
@@ -179,9 +180,9 @@ def _next(
     methods = ",".join(dict.fromkeys([used, "lasso", "anova"]))
     own = ["--allow-imports"] if "." in used else []
     compared = ("infused", "compare", again, "--methods", methods, *own, "-k", ",".join(map(str, ks)))
-    commands = [("Is it better than others", o.typed(*compared, options=treatment))] if len(selection) else []
+    commands = [("Is it better than others", o.typed(*compared, options=reading))] if len(selection) else []
     if len(selection):
-        best = o.typed("infused", "explain", again, selection.features[0], options=treatment)
+        best = o.typed("infused", "explain", again, selection.features[0], options=reading)
         commands.insert(0, ("More on the best feature", best))
     record = [path for path in written if path.name == "selection.json"]
     if record and len(selection):

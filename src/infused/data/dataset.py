@@ -14,7 +14,9 @@ from infused._runtime.threads import cached_property
 from infused._typing import Array, Data, TargetKind
 from infused.coding import Coded, Coder, Levels, Origin, has_gaps
 from infused.data.columns import no_columns
-from infused.data.reading import DataError, GridOrder
+from infused.data.reading import DataError, GridOrder, ReadOptions
+
+DEFAULTS = ReadOptions()
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,8 @@ class Dataset:
         How each feature is read from a column; None for columns of their names that hold numbers.
     impute : str, default="median"
         How gaps of numbers are filled.
+    options : ReadOptions, default=ReadOptions()
+        The options that the data were read with.
 
     See Also
     --------
@@ -115,6 +119,7 @@ class Dataset:
     levels: Levels | None = None
     origins: tuple[Origin, ...] | None = None
     impute: str = "median"
+    options: ReadOptions = DEFAULTS
 
     @property
     def n_samples(self) -> int:

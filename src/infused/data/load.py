@@ -12,7 +12,7 @@ from infused._runtime.messages import count, listed, quoted
 from infused._typing import Array
 from infused.coding import Origin, VariableCoding
 from infused.data.columns import check_unique, find_column, find_columns, leave_out
-from infused.data.dataset import Dataset, Features
+from infused.data.dataset import DEFAULTS, Dataset, Features
 from infused.data.prepare import matrix_columns, prepare_features, table_columns
 from infused.data.reading import (
     LARGE,
@@ -28,7 +28,6 @@ from infused.data.sources import Source, file_source, find_source
 from infused.data.target import present, settle_target, target_from_array, target_from_column
 from infused.exceptions import InputError, Setting
 
-DEFAULTS = ReadOptions()
 READING = {"target", "target_file", "x_key", "y_key", "separator", "encoding", "header"}
 
 
@@ -43,10 +42,10 @@ def load_data(source: Any, options: ReadOptions = DEFAULTS, **changes: Any) -> D
 
     Parameters
     ----------
-    source : path, str, data frame, tuple or AnnData
+    source : path, str, data frame, tuple, AnnData or Dataset
         A file, whose suffix tells the format (see `reader_formats`); one of `available_datasets`; a pandas,
         polars or Arrow data frame; a pair ``(X, y)`` of an array, sparse matrix or data frame and its target;
-        or an AnnData object. Data given in Python are not changed.
+        or an AnnData object. Data given in Python are not changed. A Dataset is returned as it is.
     options : ReadOptions, default=ReadOptions()
         How to read the source.
     **changes : dict
@@ -80,6 +79,9 @@ def load_data(source: Any, options: ReadOptions = DEFAULTS, **changes: Any) -> D
     63
     """
     options = options.updated(**changes)
+    if isinstance(source, Dataset):
+        _refuse_other(options, source)
+        return source
     found = find_source(source)
     file = options.target_file if "target_file" in found.heeds else None
     labels = None if file is None else file_source(file)
@@ -104,6 +106,7 @@ def load_data(source: Any, options: ReadOptions = DEFAULTS, **changes: Any) -> D
         levels=features.levels,
         origins=features.origins,
         impute="median" if options.impute in (None, "error") else options.impute,
+        options=options,
     )
     return _with_grid(data, raw, options.grid)
 
@@ -178,6 +181,13 @@ def _by_name(feature: str, stored: Sequence[str]) -> VariableCoding:
             if letter == "=" and feature[:j] in stored:
                 return VariableCoding(feature, Origin(feature[:j], "level", level=feature[j + 1 :]))
     return VariableCoding(feature, Origin(feature))
+
+
+def _refuse_other(options: ReadOptions, data: Dataset) -> None:
+    """Raise on options that differ from those that the data were read with."""
+    for name, value in options.given().items():
+        if getattr(data.options, name) != value:
+            raise InputError(Setting(name, value), " comes too late for a Dataset: give it to load_data")
 
 
 def _refuse_ignored(options: ReadOptions, found: Source, labels: Source | None) -> None:

@@ -153,6 +153,26 @@ class ReadOptions:
         """
         return cls().updated(**options)
 
+    @classmethod
+    def split(cls, **options: Any) -> tuple[ReadOptions, dict[str, Any]]:
+        """Split options by name into those of reading data, checked, and the others.
+
+        Parameters
+        ----------
+        **options : dict
+            Options by name; None stands for the default.
+
+        Returns
+        -------
+        ReadOptions
+            Those that are its fields.
+        dict
+            The others.
+        """
+        known = {field.name for field in fields(cls)}
+        others = {name: value for name, value in options.items() if name not in known}
+        return cls.make(**{name: value for name, value in options.items() if name in known}), others
+
     def updated(self, **options: Any) -> ReadOptions:
         """Return these options with some of them replaced.
 

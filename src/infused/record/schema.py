@@ -32,7 +32,7 @@ class Request:
 
     source: str | None
     """A path or the name of data; None for data that were given in Python."""
-    treatment: ReadOptions
+    reading: ReadOptions
     """How the data are read and prepared."""
     method: Method
     """The selector; once it has run, with all its parameters, so that a rerun depends on no default."""

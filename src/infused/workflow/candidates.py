@@ -34,9 +34,7 @@ class Candidates:
     notes: tuple[str, ...]
 
 
-def candidates(
-    dataset: Dataset, method: Method, keep_duplicates: bool = False, kept: Sequence[int] = ()
-) -> Candidates:
+def candidates(dataset: Dataset, method: Method, kept: Sequence[int] = ()) -> Candidates:
     """Leave out what repeats an earlier feature exactly, and what is constant; but not what is to be kept.
 
     Where the method goes by the places of features, in a picture or in a graph that was given, they all stay:
@@ -46,7 +44,7 @@ def candidates(
     if _by_place(dataset, method):
         return Candidates(dataset, every, none, dataset.n_features, ())
     constant = np.setdiff1d(constant_features(dataset.coded()), kept)
-    repeated = {} if keep_duplicates else _for_the_kept(repeated_features(dataset), kept)
+    repeated = _for_the_kept(repeated_features(dataset), kept)
     repeated = {j: first for j, first in repeated.items() if j not in set(constant.tolist())}
     left = np.setdiff1d(every, [*constant, *repeated])
     if len(left) == 0 or len(left) == len(every):
@@ -108,7 +106,10 @@ def repeated_features(dataset: Dataset) -> dict[int, int]:
     """Features that repeat an earlier one exactly, each with that one.
 
     Categories do where they divide the samples in the same way, whatever their levels are called.
+    None where the data were read with ``keep_duplicates``.
     """
+    if dataset.options.keep_duplicates:
+        return {}
     first: dict[tuple[bool, bytes], int] = {}  # by digests: the values themselves would be a copy of X
     found = {}
     for j, values in enumerate(_columns(dataset.X)):

@@ -20,7 +20,6 @@ from infused.bench.standings import Standings, agreement, compare_methods, verdi
 from infused.bench.store import Store
 from infused.bench.tables import standings_table
 from infused.data import Dataset, load_data
-from infused.data.reading import ReadOptions
 from infused.exceptions import InputError, Setting
 from infused.record.sentences import unit
 from infused.selectors.method import Method
@@ -234,7 +233,7 @@ def compare(
 
     Parameters
     ----------
-    data : path, name, data frame, pair (X, y) or AnnData
+    data : path, name, data frame, pair (X, y), AnnData or Dataset
         As in :func:`infused.select`.
     target : str or int, default=None
         The column to predict.
@@ -295,8 +294,7 @@ def compare(
     wanted_methods = [*(METHODS if methods is None else methods), BASELINE]
     chosen = [Method.given(method, allow_imports=allow_imports) for method in wanted_methods]
     with timed({}, "read", "reading the data"):
-        reading = ReadOptions.make(target=target, **options)
-        dataset = _once(load_data(data, reading), reading.keep_duplicates)
+        dataset = _once(load_data(data, target=target, **options))
     wanted = [k] if isinstance(k, int) else k
     ks = check_ks(wanted or default_ks(dataset.name, dataset.n_features), dataset.name, dataset.n_features)
     experiment = Experiment(
@@ -316,9 +314,9 @@ def compare(
     return Comparison(compare_methods(rows, metric=metric, reason=why), experiment)
 
 
-def _once(dataset: Dataset, keep_duplicates: bool) -> Dataset:
+def _once(dataset: Dataset) -> Dataset:
     """The data without features that repeat another one exactly; those of a picture all stay."""
-    repeated = {} if keep_duplicates or dataset.grid_shape is not None else repeated_features(dataset)
+    repeated = {} if dataset.grid_shape is not None else repeated_features(dataset)
     if not repeated:
         return dataset
     left = [j for j in range(dataset.n_features) if j not in repeated]

@@ -235,7 +235,7 @@ def explain(
 
     Parameters
     ----------
-    data : path, name, data frame, pair (X, y) or AnnData
+    data : path, name, data frame, pair (X, y), AnnData or Dataset
         As in :func:`infused.select`.
     feature : str or int
         By name, or by position from 0.

@@ -13,7 +13,7 @@ from infused.data.named import find_named
 from infused.data.sources import is_address
 from infused.exceptions import InputError, Setting
 from infused.record.schema import SelectionRecord
-from infused.workflow.select import fulfil, path_or_name
+from infused.workflow.select import path_or_name, run_request
 from infused.workflow.selection import Selection, read_record
 
 
@@ -126,7 +126,7 @@ def rerun(
         if not _same(dataset, earlier) and not force:
             raise InputError(f"{changed}: select from it as it is now with ", Setting("force", True))
 
-    again = fulfil(request, data, n_jobs=n_jobs, check=check)
+    again = run_request(request, data, n_jobs=n_jobs, check=check)
     same = again.data is not None and _same(again.data, earlier)
     if not same:
         warnings.warn(f"{changed}, so other features may have come out", UserWarning, stacklevel=2)

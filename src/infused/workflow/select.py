@@ -47,33 +47,17 @@ def select(
     fdr: float | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
-    target_file: str | PathLike[str] | None = None,
-    x_key: str | None = None,
-    y_key: str | None = None,
-    drop: Any = (),
-    use: Any = (),
-    impute: str | None = None,
-    one_hot: bool = False,
-    categories: str = "whole",
-    as_category: Any = (),
-    missing: Any = (),
-    dates: str | None = None,
-    keep_duplicates: bool = False,
-    separator: str | None = None,
-    encoding: str | None = None,
-    header: bool = True,
-    task: str | None = None,
-    grid: tuple[int, int] | None = None,
     allow_imports: bool = False,
-    **parameters: Any,
+    **options: Any,
 ) -> Selection:
     """Select the features of some data that tell most about a target.
 
     Parameters
     ----------
-    data : path, name, data frame, pair (X, y) or AnnData
+    data : path, name, data frame, pair (X, y), AnnData or Dataset
         A file of any format that :func:`infused.data.reader_formats` lists, one of
-        :func:`infused.data.available_datasets`, a pandas, polars or Arrow frame, arrays, or single-cell data.
+        :func:`infused.data.available_datasets`, a pandas, polars or Arrow frame, arrays, single-cell data, or
+        what :func:`infused.data.load_data` returned.
     target : str or int, default=None
         The column to predict, by name or by position; not needed for a pair and for data that bring it.
     k : int, float, "auto" or None, default=None
@@ -103,42 +87,11 @@ def select(
         For everything that is drawn at random.
     n_jobs : int, default=None
         Threads; -1 for every core. They do not change the result.
-    target_file : path, default=None
-        A second file that holds the target.
-    x_key, y_key : str, default=None
-        The arrays of .mat and .npz files, or the layer of AnnData, where they have unusual names.
-    drop : column or list of columns, default=()
-        What to leave out.
-    use : column or list of columns, default=()
-        What to use although it looks like an identifier, will be rounded, or has numbers in several units.
-    impute : {"median", "mean", "most-frequent", "zero", "error"}, default=None
-        How to fill the gaps of numbers: by the median, unless told otherwise; "error" refuses gaps.
-    one_hot : bool, default=False
-        Whether each value of a text column is a feature of its own; by default the column is one.
-    categories : {"whole", "error"}, default="whole"
-        "error" refuses columns of text.
-    as_category : column or list of columns, default=()
-        Numbers that are codes of categories.
-    missing : str or list of str, default=()
-        What stands for a missing value, beside the usual spellings.
-    dates : {"day-first", "month-first"}, default=None
-        What comes first in dates such as 01/02/2020, where a column leaves it open.
-    keep_duplicates : bool, default=False
-        Whether a column that repeats another one exactly may be selected beside it.
-    separator : str, default=None
-        What stands between the values of a text table; found out by default.
-    encoding : str, default=None
-        Of text files; UTF-8 by default.
-    header : bool, default=True
-        Whether the first line of a text table holds names.
-    task : {"classification", "regression"}, default=None
-        What the target is for; told by its values by default.
-    grid : tuple of int, default=None
-        Rows and columns, where the features are the pixels of a picture.
     allow_imports : bool, default=False
         Whether ``method`` may be the dotted path of a class. The code that it names is imported and runs.
-    **parameters : dict
-        Parameters of the method, such as ``lambda1=0.1``.
+    **options : dict
+        Options of reading the data, which :class:`infused.data.ReadOptions` lists, such as ``drop=["id"]`` or
+        ``missing="?"``; and parameters of the method, such as ``lambda1=0.1``.
 
     Returns
     -------
@@ -158,29 +111,11 @@ def select(
     ['worst perimeter', 'worst smoothness', 'mean concave points']
     """
     k = getattr(method, "n_features_to_select", None) if k is None else k
+    reading, parameters = ReadOptions.split(target=target, **options)
     asked = Method.given(method, allow_imports=allow_imports).having(parameters)
     request = Request(
         source=path_or_name(data),
-        treatment=ReadOptions.make(
-            target=target,
-            target_file=target_file,
-            x_key=x_key,
-            y_key=y_key,
-            drop=drop,
-            use=use,
-            impute=impute,
-            one_hot=one_hot,
-            categories=categories,
-            as_category=as_category,
-            missing=missing,
-            dates=dates,
-            keep_duplicates=keep_duplicates,
-            separator=separator,
-            encoding=encoding,
-            header=header,
-            task=task,
-            grid=grid,
-        ),
+        reading=reading,
         method=_keeping(_at_rate(asked, fdr), several(keep)),
         k=plain(k),
         transform=transform,
@@ -188,15 +123,17 @@ def select(
         scoring=scoring,
         stability=plain(stability),
     )
-    return fulfil(request, data, n_jobs=n_jobs)
+    return run_request(request, data, n_jobs=n_jobs)
 
 
 def path_or_name(data: Any) -> str | None:
-    """What finds the data again; None for data that are given in Python."""
+    """Return what finds the data again; None for data that are given in Python."""
+    if isinstance(data, Dataset):
+        return data.source
     return fspath(data) if isinstance(data, str | PathLike) else None
 
 
-def fulfil(
+def run_request(
     request: Request,
     data: Any = None,
     *,
@@ -212,11 +149,12 @@ def fulfil(
     timings: dict[str, float] = {}
     source = request.source if data is None else data
     with timed(timings, "read", f"reading {_called(source)}"):
-        dataset = load_data(source, request.treatment)
+        dataset = load_data(source, request.reading)
         check(dataset)
+        request = replace(request, reading=dataset.options)  # a Dataset brings its own
     asked = _with_grid(request)
     kept = _places(asked, dataset)
-    field = candidates(dataset, asked, request.treatment.keep_duplicates, kept)
+    field = candidates(dataset, asked, kept)
     if isinstance(request.k, int) and request.k > field.most:
         once = " without duplicates" if field.most < dataset.n_features else ""
         raise InputError(
@@ -402,7 +340,7 @@ def _about(k: int | float | str | None, dataset: Dataset) -> int:
 def _with_grid(request: Request) -> Method:
     """The method; a grid that the user gave is also what features are fused along, unless told otherwise."""
     method = request.method
-    if request.treatment.grid is None or "fusion" not in method.takes:
+    if request.reading.grid is None or "fusion" not in method.takes:
         return method
     return method.having({"fusion": "grid", **method.parameters})
 

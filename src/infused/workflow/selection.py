@@ -124,7 +124,7 @@ class Selection:
             One column for each selected feature, best first.
         """
         pandas = extra("pandas")
-        reading = self.record.request.treatment.updated(**options)
+        reading = self.record.request.reading.updated(**options)
         columns, notes = applied(self.record, data, transformed, reading)
         reduced = pandas.DataFrame(columns)
         reduced.attrs["notes"] = notes  # what was done to the values

@@ -240,7 +240,7 @@ def _settings(record: SelectionRecord) -> list[Pair]:
     """What a rerun needs, in words."""
     request, data, versions = record.request, record.data, record.versions
     classes = [f"{one.name} ({one.count:,})" for one in data.classes or ()]
-    reading = {name: value for name, value in request.treatment.given().items() if name != "target"}
+    reading = {name: value for name, value in request.reading.given().items() if name != "target"}
     chosen = " (auto)" if request.transform == "auto" else ""
     pairs = [
         ("Data", request.source or "given in Python"),
