@@ -10,9 +10,9 @@ from pandas import DataFrame
 
 from benchmarks.tables import markdown_table
 from infused.bench import Store
-from infused.bench.frames import labelled, of_protocol, plain_methods, without_references
 from infused.bench.paper import DATASETS, METHODS, published_score
 from infused.bench.paper_tables import datasets_table, published_accuracy_table, structural_table
+from infused.bench.rows import labelled, of_protocol, plain_methods, without_references
 from infused.bench.standings import compare_methods
 from infused.bench.statistics import score_summary
 from infused.bench.table_formats import in_order

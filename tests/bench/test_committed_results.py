@@ -10,7 +10,7 @@ import pytest
 from benchmarks.tables import earlier_versions
 from infused import available_selectors
 from infused.bench import Store, paper
-from infused.bench.frames import of_protocol, older, plain_methods
+from infused.bench.rows import of_protocol, older, plain_methods
 from infused.bench.statistics import best_scores, score_summary
 from infused.bench.tables import ablation_table, accuracy_table
 from infused.cli import main

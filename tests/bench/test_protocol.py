@@ -59,19 +59,18 @@ def cells_of(data, method="anova", ks=(2, 4), groups=None, **options):
 
 
 def in_memory():
-    """A place for what cells share, as a store is."""
+    """A place for what cells share."""
     kept = {}
 
     def remember(key, compute):
-        name = repr(sorted(key.items()))
-        return kept[name] if name in kept else kept.setdefault(name, compute())
+        return kept[key] if key in kept else kept.setdefault(key, compute())
 
     return remember
 
 
 def as_they_are(key, compute):
     """Remember that no transform is the best."""
-    return "none" if key["what"] == "transform" else compute()
+    return "none" if key[0] == "transform" else compute()
 
 
 DRAWS, KS = range(2), (5, 20)

@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import psutil
 import pytest
 
@@ -26,10 +27,12 @@ from infused.bench import (
     Problem,
     Store,
     StoreError,
+    rows_frame,
+    run_cells,
     run_experiment,
     workers,
 )
-from infused.bench.runner import Clock, Waiting, place_of
+from infused.bench.runner import TimeLeft, Waiting, place_of
 from infused.bench.store import VOLATILE
 from infused.cli import main
 from infused.cli.benchmark import chosen_methods
@@ -262,18 +265,18 @@ def test_results_that_cannot_be_averaged_are_not_mixed(tmp_path, data_file):
     assert len(leaky) == 2 and leaky["select_seconds"].nunique() == 1
 
 
-def test_the_time_left_is_that_of_each_method_on_each_data_set(tmp_path):
+def test_the_time_left_is_that_of_each_method_on_each_data_set():
     def cell(method, fold):
         return Cell("wine", "d", method, "{}", "nested", "svm", (2,), 10, 0, 0, fold)
 
     todo = [cell(method, fold) for method in ("quick", "slow") for fold in range(4)]
-    clock = Clock(Store(tmp_path).frame(), todo, 2)
-    clock.finished(todo[0], 1.0)
-    assert (clock.n_left, clock.seconds_left()) == (7, 3.5)  # slow is not known yet
-    clock.finished(todo[4], 100.0)
-    clock.finished(todo[5], 200.0)
-    clock.drop(todo[6])
-    assert (clock.n_left, clock.seconds_left()) == (4, (3 * 1 + 150) / 2)
+    left = TimeLeft(todo, 2, {})
+    left.finished(todo[0], 1.0)
+    assert (left.n_cells, left.seconds()) == (7, 3.5)  # slow is not known yet
+    left.finished(todo[4], 100.0)
+    left.finished(todo[5], 200.0)
+    left.drop(todo[6])
+    assert (left.n_cells, left.seconds()) == (4, (3 * 1 + 150) / 2)
 
 
 def test_a_worker_that_cannot_begin_is_not_the_fault_of_a_cell(tmp_path, data_file, monkeypatch):
@@ -284,11 +287,11 @@ def test_a_worker_that_cannot_begin_is_not_the_fault_of_a_cell(tmp_path, data_fi
     assert Store(tmp_path).frame().empty
 
 
-def test_a_worker_gets_the_cells_of_one_fold_one_after_the_other(tmp_path):
+def test_a_worker_gets_the_cells_of_one_fold_one_after_the_other():
     problem = Problem(load_data("wine"), (2,))
     methods = tuple(Method(name) for name in ("lasso", "anova", "random"))
     cells = Experiment((problem,), methods, repeats=2, folds=3).cells()
-    waiting = Waiting(cells, Store(tmp_path), Clock(Store(tmp_path).frame(), cells, 2), again=False)
+    waiting = Waiting(cells, TimeLeft(cells, 2, {}), lambda key: False)
     had = {"first": [], "second": []}
     while True:
         for mine in had.values():
@@ -305,11 +308,11 @@ def test_a_worker_gets_the_cells_of_one_fold_one_after_the_other(tmp_path):
         assert places == [place for place in dict.fromkeys(places) for _ in methods]
 
 
-def test_when_one_fold_is_left_two_workers_share_it(tmp_path):
+def test_when_one_fold_is_left_two_workers_share_it():
     problem = Problem(load_data("wine"), (2,))
     methods = tuple(Method(name) for name in ("lasso", "anova", "random"))
     cells = [cell for cell in Experiment((problem,), methods, folds=3).cells() if cell.fold == 1]
-    waiting = Waiting(cells, Store(tmp_path), Clock(Store(tmp_path).frame(), cells, 2), again=False)
+    waiting = Waiting(cells, TimeLeft(cells, 2, {}), lambda key: False)
     first = waiting.take(None)
     assert [first, waiting.take(None), waiting.take(first), waiting.take(first)] == [*cells, None]
 
@@ -320,3 +323,20 @@ def test_a_limit_in_a_process_that_may_start_none_is_refused(data_file, tmp_path
     experiment = Experiment((Problem(load_data(data_file), (2, 4)),), (Method("random"),), folds=2)
     with pytest.raises(InputError, match=f"{limit}=.* needs a process that can be stopped"):
         run_experiment(experiment, Store(tmp_path), **{limit: 10**9})
+
+
+@pytest.mark.parametrize("protocol", ["nested", "leaky"])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_rows_without_a_store_are_those_of_a_store(data_file, tmp_path, monkeypatch, protocol, jobs):
+    experiment = tiny(data_file, "anova", f"{ODD}.Failing", protocol=protocol, references=True)
+    run_experiment(experiment, Store(tmp_path / "store"))
+    kept = Store(tmp_path / "store").frame().drop(columns=list(VOLATILE))
+    monkeypatch.chdir(tmp_path)
+    rows = rows_frame(row for one in run_cells(experiment, jobs=jobs) for row in one.finished.rows)
+    rows = rows.drop(columns=list(VOLATILE))
+    assert set(rows["status"]) == {"ok", "failed"}
+    assert [str(value) for value in rows.pop("selected")] == [
+        str(None if value is None else value.tolist()) for value in kept.pop("selected")
+    ]
+    pd.testing.assert_frame_equal(rows, kept, check_dtype=False)
+    assert [path.name for path in tmp_path.iterdir()] == ["store"]

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from infused.bench.frames import failed_cells, metric_of, of_protocol, scored
 from infused.bench.ranks import (
     against_best,
     compare_ranks,
@@ -20,6 +19,7 @@ from infused.bench.ranks import (
     holm,
     indistinct_groups,
 )
+from infused.bench.rows import failed_cells, metric_of, of_protocol, scored
 from infused.bench.statistics import (
     best_scores,
     score_summary,

@@ -12,7 +12,8 @@ from pyarrow import parquet
 
 from infused._runtime import files
 from infused.bench import Cell, Store, StoreError
-from infused.bench.store import COLUMNS, arrow_schema, cell_rows, failed_rows
+from infused.bench.rows import COLUMNS, cell_rows, failed_rows
+from infused.bench.store import arrow_schema
 
 CELL = Cell("wine", "d" * 64, "lasso", "{}", "nested", "svm", (2, 4), 5, 0, 0, 0)
 
@@ -156,20 +157,6 @@ def test_a_file_is_no_store(tmp_path):
     (tmp_path / "file").write_text("x")
     with pytest.raises(StoreError, match="is a file"):
         Store(tmp_path / "file")
-
-
-def test_what_is_remembered_is_computed_once(tmp_path):
-    store, calls = Store(tmp_path), []
-
-    def compute():
-        calls.append(1)
-        return {"features": [1, 2], "seconds": 0.5}
-
-    for _ in range(3):
-        assert store.remember({"a": 1, "b": (2, 3)}, compute) == {"features": [1, 2], "seconds": 0.5}
-    assert len(calls) == 1
-    store.remember({"a": 2}, compute)
-    assert len(calls) == 2
 
 
 def test_a_key_names_all_that_a_result_depends_on():

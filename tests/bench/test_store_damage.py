@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 
@@ -11,12 +10,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from infused.bench import Experiment, Problem, Store, StoreError, run_experiment
-from infused.bench.store import read_value, write_table, write_value
-from infused.cli import main
-from infused.data import load_data
+from infused.bench import Store, StoreError
 from infused.exceptions import InputError
-from infused.selectors.method import Method
 from infused.selectors.registry import find_class
 from tests.bench.test_store import filled
 
@@ -74,55 +69,6 @@ EDITS = [
 ]
 
 
-@pytest.mark.parametrize("sealed", [False, True], ids=["stripped", "sealed"])
-@pytest.mark.parametrize(("column", "value"), EDITS, ids=lambda value: str(value)[:12])
-def test_values_that_no_benchmark_writes_are_named(tmp_path, capfd, column, value, sealed):
-    """Whether their checksum was taken away or made anew: it tells of accidents, not of who wrote a file."""
-    store, _ = filled(tmp_path)
-    path = one_cell(tmp_path)
-    table = parquet.ParquetFile(path).read()
-    rows = [{**row, column: value} for row in table.to_pylist()]
-    bare = {b"infused.bench": table.schema.metadata[b"infused.bench"]}
-    changed = pa.Table.from_pylist(rows, schema=table.schema.with_metadata(bare))
-    if sealed:
-        write_table(changed, path)
-    else:
-        parquet.write_table(changed, path)
-    with pytest.raises(StoreError, match="is damaged") as caught:
-        store.frame()
-    assert str(path) in str(caught.value) and "\n" not in str(caught.value)
-    for command in ("table", "compact"):
-        assert main(["benchmark", command, "--store", str(tmp_path)]) == 2
-        assert capfd.readouterr().err.startswith("Error: ")
-
-
-@pytest.mark.parametrize("sealed", [False, True], ids=["stripped", "sealed"])
-@pytest.mark.parametrize(
-    "value",
-    [
-        *(None, 1, "x", [], {}),
-        {"features": [99, 1], "seconds": 0.1, "warnings": []},
-        {"features": [0, 0], "seconds": 0.1, "warnings": []},
-        {"features": [1.5, 2], "seconds": 0.1, "warnings": []},
-        {"features": [0, 1], "seconds": None, "warnings": []},
-        {"features": [0, 1], "seconds": 0.1, "warnings": 3},
-    ],
-    ids=str,
-)
-def test_what_cells_share_is_computed_again_where_it_cannot_be(tmp_path, value, sealed):
-    problem = Problem(load_data("wine"), (2,))
-    experiment = Experiment((problem,), (Method("anova"),), folds=2, protocol="leaky")
-    assert run_experiment(experiment, Store(tmp_path)).failed == 0
-    before = Store(tmp_path).frame()["selected"].tolist()
-    for path in (tmp_path / "shared").iterdir():
-        write_value(value, path) if sealed else path.write_text(json.dumps(value))
-    for path in (tmp_path / "cells").iterdir():
-        path.unlink()
-    assert run_experiment(experiment, Store(tmp_path)).failed == 0
-    for one, other in zip(before, Store(tmp_path).frame()["selected"], strict=True):
-        assert one.tolist() == other.tolist()
-
-
 def test_a_copy_under_another_name_does_not_count_twice(tmp_path):
     store, _ = filled(tmp_path)
     before = store.table()
@@ -134,24 +80,6 @@ def test_a_copy_under_another_name_does_not_count_twice(tmp_path):
     path.unlink()
     with pytest.warns(UserWarning, match="conflicted copy"):
         assert store.table().equals(before), "the only one that is left counts"
-
-
-@pytest.mark.parametrize("content", [b"", b"{", b'{"sum": "0", "value": 1}', b"\xff\xfe", b"[" * 200_000])
-def test_a_damaged_side_file_is_computed_again(tmp_path, content):
-    store = Store(tmp_path)
-    assert store.remember({"a": 1}, lambda: {"C": 0.1}) == {"C": 0.1}
-    (path,) = (tmp_path / "shared").iterdir()
-    path.write_bytes(content)
-    assert store.remembered() == {}
-    assert store.remember({"a": 1}, lambda: {"C": 0.1}) == {"C": 0.1}
-    assert read_value(path) == {"C": 0.1}, "and mended"
-
-
-def test_values_of_earlier_versions_are_read(tmp_path):
-    (tmp_path / "old.json").write_text('{"C": 1.0}')
-    assert read_value(tmp_path / "old.json") == {"C": 1.0}
-    write_value([1.5, None], tmp_path / "new.json")
-    assert read_value(tmp_path / "new.json") == [1.5, None]
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="the administrator may write anywhere")

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 from infused.bench import paper
-from infused.bench.frames import of_protocol
 from infused.bench.paper_tables import datasets_table, published_accuracy_table, structural_table
 from infused.bench.ranks import rank_comparison
+from infused.bench.rows import of_protocol
 from infused.bench.standings import compare_methods
 from infused.bench.table_formats import DASH, FORMATS, LEAKY, Table
 from infused.bench.tables import ablation_table, accuracy_table, accuracy_tables, rank_table, standings_table

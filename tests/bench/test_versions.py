@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from infused.bench import Cell, Experiment, Outcome, Problem, Store, plan, protocol, run_experiment
-from infused.bench.frames import older
+from infused.bench import Cell, Experiment, Outcome, Problem, Store, plan, run_experiment
+from infused.bench.rows import older
 from infused.bench.tables import accuracy_table
 from infused.cli import main
 from infused.data import load_data
@@ -85,24 +85,9 @@ def test_another_protocol_stands_for_nothing_of_before(tmp_path, experiment, mon
 
 
 def versions_of_rows():
-    from infused.bench import frames as versions
+    from infused.bench import rows as versions
 
     return versions
-
-
-def test_what_is_shared_belongs_to_a_version(problem, raised):
-    """The ranking by all samples that every fold of the leaky protocol takes."""
-    asked = []
-
-    def remember(key, compute):
-        asked.append(key)
-        return compute()
-
-    leaky = Experiment((problem,), (Method("random"), Method("anova")), folds=2, protocol="leaky")
-    for cell in leaky.cells()[:2]:
-        protocol.evaluate(problem, cell, remember)
-    rankings = {key["method"]: key for key in asked if key["what"] == "ranking"}
-    assert rankings["random"]["version"] == "2" and "version" not in rankings["anova"]
 
 
 def test_recompute_replaces_what_is_there(tmp_path, experiment):
@@ -112,12 +97,10 @@ def test_recompute_replaces_what_is_there(tmp_path, experiment):
     key = experiment.cells()[0].key
     wrong = store.frame()[lambda rows: rows["cell"] == key].assign(accuracy=0.123)
     store.write([{**row, "selected": None} for row in wrong.to_dict("records")])
-    (tmp_path / "shared" / "some.json").write_text("0")
     assert run_experiment(experiment, store).computed == 0
     assert (store.frame()["accuracy"] == 0.123).sum() == 2
     assert run_experiment(experiment, store, recompute=True) == Outcome(computed=4, found=0, failed=0)
     assert not (store.frame()["accuracy"] == 0.123).any() and len(store.frame()) == 8
-    assert not (tmp_path / "shared" / "some.json").exists()
 
 
 def test_the_command_recomputes_and_its_store_is_not_that_of_a_checkout(tmp_path, monkeypatch, capsys):

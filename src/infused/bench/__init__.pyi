@@ -3,8 +3,10 @@ from .plan import Experiment as Experiment
 from .plan import Problem as Problem
 from .plan import default_ks as default_ks
 from .protocol import evaluate as evaluate
+from .rows import rows_frame as rows_frame
 from .runner import Outcome as Outcome
 from .runner import Progress as Progress
+from .runner import run_cells as run_cells
 from .runner import run_experiment as run_experiment
 from .standings import Standings as Standings
 from .standings import compare_methods as compare_methods

@@ -8,9 +8,9 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from infused.bench import paper
-from infused.bench.frames import of_protocol, other_variants, plain_methods, scored
 from infused.bench.plan import ProtocolName
 from infused.bench.ranks import PairedTest, paired_test
+from infused.bench.rows import of_protocol, other_variants, plain_methods, scored
 from infused.bench.table_formats import (
     DASH,
     ERRORS,

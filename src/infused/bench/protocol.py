@@ -25,11 +25,10 @@ tables often do; its scores are too good, the more so the fewer samples there ar
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
-from math import inf
 from time import process_time
 from typing import Any
 
@@ -37,10 +36,9 @@ import numpy as np
 
 from infused._typing import Array, Data, Floats, Ints, TargetKind
 from infused.bench.plan import ALL_FEATURES, CHANCE, Cell, Problem
-from infused.bench.store import Row, cell_rows
+from infused.bench.rows import Row, cell_rows
 from infused.bench.tuning import (
     FOLDS,
-    TRANSFORMS,
     choose_transform,
     coded_parts,
     order_of_features,
@@ -52,14 +50,13 @@ from infused.coding import Coded
 from infused.information.structural import saved_seconds
 from infused.selectors.choose.evaluators import CONSTANT, Judge, judge_named, scaled
 from infused.selectors.choose.number import dense, enough_samples, folds_of
-from infused.selectors.choose.scoring import PLAIN, Scoring, scores_of, scoring_for
+from infused.selectors.choose.scoring import Scoring, scores_of, scoring_for
 from infused.selectors.method import Method, canonical_json, prepared
-from infused.selectors.registry import FIRST
 
 LONGEST_WARNING = 200
 
-#: ``remember(key, compute)`` gives what was computed for this key before, or computes it; JSON in and out.
-Remember = Callable[[Mapping[str, Any], Callable[[], Any]], Any]
+#: ``remember(key, compute)`` gives what this experiment computed for the key before, or computes it.
+Remember = Callable[[tuple[Any, ...], Callable[[], Any]], Any]
 
 
 @dataclass(frozen=True)
@@ -72,15 +69,13 @@ class Part:
     seed: int
 
 
-def forget(key: Mapping[str, Any], compute: Callable[[], Any]) -> Any:
-    """Compute, and keep nothing."""
-    return compute()
-
-
 def evaluate(
-    problem: Problem, cell: Cell, remember: Remember = forget, began: Callable[[], None] = lambda: None
+    problem: Problem,
+    cell: Cell,
+    remember: Remember = lambda key, compute: compute(),
+    began: Callable[[], None] = lambda: None,
 ) -> list[Row]:
-    """The rows of one cell.
+    """Compute the rows of one cell.
 
     Parameters
     ----------
@@ -130,7 +125,7 @@ def evaluate(
     ends = own.columns(np.arange(len(found["features"])))[1]
     seed = seed_for(cell.seed, cell.repeat, cell.fold)
     training = Part(X, problem.data.y[train], _of(problem.groups, train), seed)
-    judge = judge_of(cell, problem.data.kind)
+    judge = model_of(cell, problem.data.kind)
     scoring = scoring_for(cell.scoring, problem.data.y, problem.data.kind)
     with _recorded_warnings() as judging:
         best = tuned_on(judge, training, problem, scoring)
@@ -154,13 +149,13 @@ def evaluate(
 
 
 def split_of(problem: Problem, cell: Cell) -> tuple[Ints, Ints]:
-    """The training and the test samples: the same for every method and protocol."""
+    """Return the training and the test samples: the same for every method and protocol."""
     seed = seed_for(cell.seed, cell.repeat)
     return folds_of(problem.data.y, problem.data.kind, cell.folds, seed, problem.groups)[cell.fold]
 
 
 def part_seen(problem: Problem, cell: Cell, train: Ints) -> Part:
-    """What the transform and the selection may look at."""
+    """Return what the transform and the selection may look at."""
     if cell.protocol == "leaky":
         return Part(problem.data.X, problem.data.y, problem.groups, seed_for(cell.seed))
     seed = seed_for(cell.seed, cell.repeat, cell.fold)
@@ -168,26 +163,25 @@ def part_seen(problem: Problem, cell: Cell, train: Ints) -> Part:
 
 
 def chosen_transform(problem: Problem, cell: Cell, seen: Part, remember: Remember) -> str:
-    """The transform of a fold, or of all samples, for any method."""
-
-    k, kind, coder = problem.ks[-1], problem.data.kind, problem.data.coder
-    scoring = scoring_for(cell.scoring, problem.data.y, kind)
+    """Return the transform of a fold, or of all samples, for any method."""
+    kind = problem.data.kind
 
     def choose() -> str:
-        return choose_transform(seen.X, seen.y, kind, k, seen.seed, scoring, coder).value
+        scoring = scoring_for(cell.scoring, problem.data.y, kind)
+        return choose_transform(
+            seen.X, seen.y, kind, problem.ks[-1], seen.seed, scoring, problem.data.coder
+        ).value
 
-    counts = {} if cell.scoring in PLAIN else {"scoring": cell.scoring}
-    found = remember({"what": "transform", "k": k, **counts, **_where(cell)}, choose)
-    return found if isinstance(found, str) and found in TRANSFORMS else choose()  # it may be damaged
+    return str(remember(("transform", *_samples_seen(cell)), choose))
 
 
 def is_reference(cell: Cell) -> bool:
-    """Whether nothing is selected."""
+    """Return whether nothing is selected."""
     return cell.method == ALL_FEATURES or cell.method in CHANCE.values()
 
 
-def judge_of(cell: Cell, kind: TargetKind) -> Judge:
-    """The model that judges; without features, the one that gives the same answer always."""
+def model_of(cell: Cell, kind: TargetKind) -> Judge:
+    """Return the evaluation model; without features, the one that always gives the same answer."""
     if cell.method in CHANCE.values():
         return CONSTANT[kind]
     return judge_named(cell.classifier, kind, allow_imports=cell.allow_imports)
@@ -208,9 +202,9 @@ def warm_up(method: Method, kind: TargetKind) -> None:
 
 
 def ranking(problem: Problem, cell: Cell, seen: Part, transform: str, remember: Remember) -> dict[str, Any]:
-    """The features that the method selects, the best first, CPU seconds and warnings.
+    """Rank the features by the method; return the best first, CPU seconds and warnings.
 
-    Of all samples there is one selection for all folds.
+    The leaky protocol makes one selection for all folds.
     """
     kind = problem.data.kind
     if is_reference(cell):
@@ -228,33 +222,17 @@ def ranking(problem: Problem, cell: Cell, seen: Part, transform: str, remember: 
 
     if cell.protocol == "nested":
         return select()
-    what = {"method": cell.method, "parameters": cell.parameters, "ks": cell.ks, "transform": transform}
-    if cell.selector_version != FIRST:
-        what["version"] = cell.selector_version
-    found: dict[str, Any] = remember({"what": "ranking", **what, **_where(cell)}, select)
-    return found if _is_ranking(found, cell.ks[-1], problem.data.n_features) else select()
-
-
-def _is_ranking(found: Any, k: int, n_features: int) -> bool:
-    """Whether what is kept is what was written."""
-    if not isinstance(found, dict) or found.keys() != {"features", "seconds", "warnings"}:
-        return False
-    features, seconds, told = found["features"], found["seconds"], found["warnings"]
-    return (
-        (isinstance(features, list) and all(type(j) is int and 0 <= j < n_features for j in features))
-        and len(set(features)) == len(features) == k
-        and (type(seconds) is float and 0 <= seconds < inf)
-        and (isinstance(told, list) and all(isinstance(one, str) for one in told))
-    )
+    found: dict[str, Any] = remember(("ranking", cell.method, cell.parameters, *_samples_seen(cell)), select)
+    return found
 
 
 def own_seconds() -> float:
-    """A clock of CPU seconds, on which what was shared takes as long as it took the first time."""
+    """Read a clock of CPU seconds, on which what was shared takes as long as it took the first time."""
     return process_time() + saved_seconds()
 
 
 def tuned_on(judge: Judge, part: Part, problem: Problem, scoring: Scoring) -> dict[str, Any]:
-    """The model's parameter, by inner cross-validation that keeps groups whole."""
+    """Choose the model's parameter by inner cross-validation that keeps groups whole."""
     if judge.tuned is None:
         return {}
     kind = problem.data.kind
@@ -272,7 +250,7 @@ def scores_by_k(
     scoring: Scoring,
     ends: Ints,
 ) -> dict[int, Row]:
-    """Scores on the test part, and the seconds of the fit, for every k; ``ends`` of the features' columns."""
+    """Score the test part and time the fit for every k; ``ends`` are those of the features' columns."""
     fitted, unseen = scaled(train.X, test[0]) if train.X.shape[1] else (train.X, test[0])
     by_k = {}
     for k in ks:
@@ -286,20 +264,18 @@ def scores_by_k(
 
 
 def _values(part: Coded, transform: str) -> Floats:
-    """The selected features as a dense array, transformed; a test value may be negative where no other is."""
+    """Return the selected features as a dense array, transformed.
+
+    A test value may be negative where no training value is.
+    """
     values = dense(part.F)
     positive = values if transform == "none" else np.maximum(values, 0.0)
     return np.asarray(transformed(positive, transform, numeric=part.numeric))
 
 
-def _where(cell: Cell) -> dict[str, Any]:
-    """What tells apart the samples that a selection sees."""
-    whole = {"data": cell.data, "protocol": cell.protocol, "seed": cell.seed}
-    if cell.protocol_version != FIRST:
-        whole["protocol_version"] = cell.protocol_version
-    if cell.protocol == "leaky":
-        return whole
-    return {**whole, "folds": cell.folds, "repeat": cell.repeat, "fold": cell.fold}
+def _samples_seen(cell: Cell) -> tuple[Any, ...]:
+    """Tell apart the samples that selections see, within an experiment."""
+    return (cell.dataset,) if cell.protocol == "leaky" else (cell.dataset, cell.repeat, cell.fold)
 
 
 def _of(values: Array | None, rows: Ints) -> Array | None:
@@ -308,7 +284,7 @@ def _of(values: Array | None, rows: Ints) -> Array | None:
 
 @contextmanager
 def _recorded_warnings() -> Iterator[list[str]]:
-    """What a computation warns of; not what libraries tell developers, once, when they are loaded."""
+    """Record what a computation warns of; not what libraries tell developers when they are loaded."""
     lines: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")

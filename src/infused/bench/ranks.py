@@ -10,7 +10,8 @@ import numpy as np
 
 from infused._typing import Floats
 from infused.bench import paper
-from infused.bench.frames import (
+from infused.bench.plan import ProtocolName
+from infused.bench.rows import (
     metric_of,
     of_protocol,
     only_dataset,
@@ -18,7 +19,6 @@ from infused.bench.frames import (
     scored,
     without_references,
 )
-from infused.bench.plan import ProtocolName
 from infused.bench.statistics import best_scores, overlap_variance, score_summary
 from infused.bench.table_formats import in_order
 from infused.exceptions import InputError

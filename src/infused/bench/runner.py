@@ -1,9 +1,9 @@
-"""Run what is missing: from an experiment to a full store."""
+"""Run an experiment: yield its rows as they are computed, or fill a store with what is missing."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from multiprocessing import current_process
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from infused._runtime.cluster import Cluster, current_cluster
 from infused.bench.plan import REFERENCES, Cell, Experiment
 from infused.bench.store import Store, StoreError
-from infused.bench.workers import Finished, Limits, evaluate_all, evaluate_here
+from infused.bench.workers import Finished, Limits, evaluate_all, evaluate_here, evaluate_on
 from infused.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 Place = tuple[str, int, int]  # data set, repeat, fold
+Kind = tuple[str, str]  # data set, method
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,9 @@ class Progress:
     Parameters
     ----------
     finished : Finished
-        The cell that was finished last, with its status and seconds.
+        The cell that was finished last, with its rows, status and seconds.
     done : int
-        Cells of this experiment that are in the store.
+        Cells of this experiment that are finished.
     total : int
         Cells of this experiment.
     seconds_left : float
@@ -86,6 +87,84 @@ class Outcome:
     failed: int
 
 
+def run_cells(
+    experiment: Experiment,
+    cells: Sequence[Cell] | None = None,
+    *,
+    jobs: int = 1,
+    timeout: float | None = None,
+    memory: int | None = None,
+    seconds: Mapping[Kind, float] | None = None,
+    is_done: Callable[[str], bool] = lambda key: False,
+) -> Generator[Progress]:
+    """Compute cells of an experiment, and yield each with its rows as it is finished.
+
+    Nothing is written: :func:`infused.bench.rows_frame` makes a data frame of the rows.
+
+    Inside :func:`infused.cluster` the workers of that cluster compute, one cell each at a time. Otherwise
+    one job without limits runs in this process, or workers are processes of their own, which import the main
+    module afresh: in a script, call this below ``if __name__ == "__main__"``.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What to compute.
+    cells : sequence of Cell, default=None
+        Some cells of the experiment; by default all.
+    jobs : int, default=1
+        Workers; -1 for every core. The results do not depend on it. Without meaning on a cluster.
+    timeout : float, default=None
+        Most seconds for one cell.
+    memory : int, default=None
+        Most bytes for one worker.
+    seconds : mapping, default=None
+        Seconds for a cell by data set and method, where they are known, to estimate the time left.
+    is_done : callable, default=None
+        Takes the key of a cell; cells for which it is true when their turn comes are left out.
+
+    Yields
+    ------
+    Progress
+        In the order in which cells are finished.
+
+    See Also
+    --------
+    run_experiment : Keep the rows in a store.
+
+    Examples
+    --------
+    >>> from infused.bench import Experiment, Problem, rows_frame, run_cells
+    >>> from infused.data import load_data
+    >>> from infused.selectors.method import Method
+    >>> wine = Problem(load_data("wine"), ks=(2, 4))
+    >>> experiment = Experiment((wine,), (Method("random"),), folds=2)
+    >>> rows_frame(row for one in run_cells(experiment) for row in one.finished.rows)["k"].tolist()
+    [2, 4, 2, 4]
+    """
+    from joblib import effective_n_jobs
+
+    if jobs == 0:
+        raise InputError(Setting("jobs", 0), ": give a number, or -1 for every core")
+    every = experiment.cells()
+    cells = every if cells is None else cells
+    cluster, limits = current_cluster(), Limits(timeout, memory)
+    _check_limits(cluster, limits)
+    n_workers = effective_n_jobs(jobs) if cluster is None else len(cluster.addresses())
+    left = TimeLeft(cells, min(n_workers, max(1, len(cells))), seconds or {})
+    waiting = Waiting(cells, left, is_done)
+    problems = {problem.name: problem for problem in experiment.problems}
+    if cluster is not None:
+        finishing = evaluate_on(cluster, waiting.take, problems)
+    elif n_workers == 1 and limits == Limits():
+        finishing = evaluate_here(waiting.take, problems)
+    else:
+        finishing = evaluate_all(waiting.take, problems, left.n_workers, limits)
+    with closing(finishing) as stream:
+        for finished in stream:
+            left.finished(finished.cell, finished.seconds)
+            yield Progress(finished, len(every) - left.n_cells, len(every), left.seconds())
+
+
 def run_experiment(
     experiment: Experiment,
     store: Store,
@@ -99,12 +178,8 @@ def run_experiment(
 ) -> Outcome:
     """Compute the cells of an experiment that the store does not have, and keep each as it is finished.
 
-    A cell that an earlier version of its selector or of the protocol computed is another cell.
-
-    Other processes may fill the same store at the same time. Inside :func:`infused.cluster` the workers of
-    that cluster compute, one cell each at a time. Otherwise one job without limits runs in this process, or
-    workers are processes of their own, which import the main module afresh: in a script, call this
-    below ``if __name__ == "__main__"``.
+    A cell that an earlier version of its selector or of the protocol computed is another cell. Other
+    processes may fill the same store at the same time. :func:`run_cells` says who computes.
 
     Parameters
     ----------
@@ -152,48 +227,46 @@ def run_experiment(
     ...     run_experiment(experiment, Store(folder))
     Outcome(computed=2, found=0, failed=0)
     """
-    from joblib import effective_n_jobs
-
-    if jobs == 0:
-        raise InputError(Setting("jobs", 0), ": give a number, or -1 for every core")
     store.check()
     rows = store.frame()
     check_same_design(rows, experiment, store)
     cells = experiment.cells()
-    status = dict(zip(rows["cell"], rows["status"], strict=True))
-    if recompute:
-        store.forget_shared()
+    status = _status(rows)
     todo = [
         cell for cell in cells if recompute or cell.key not in status or (retry and status[cell.key] != "ok")
     ]
-    cluster, limits = current_cluster(), Limits(timeout, memory)
-    _check_limits(cluster, limits)
-    n_workers = effective_n_jobs(jobs) if cluster is None else len(cluster.addresses())
-    clock = Clock(rows, todo, min(n_workers, max(1, len(todo))))
-    waiting = Waiting(todo, store, clock, again=retry or recompute)
-    problems = {problem.name: problem for problem in experiment.problems}
+    stream = run_cells(
+        experiment,
+        todo,
+        jobs=jobs,
+        timeout=timeout,
+        memory=memory,
+        seconds=_seconds(rows),
+        is_done=store.has if not (retry or recompute) else lambda key: False,
+    )
     computed = 0
-    if cluster is not None:
-        from infused.bench.workers import evaluate_on
-
-        finishing = evaluate_on(cluster, waiting.take, problems, store)
-    elif n_workers == 1 and limits == Limits():
-        finishing = evaluate_here(waiting.take, problems, store)
-    else:
-        finishing = evaluate_all(waiting.take, problems, store, clock.n_workers, limits)
-    with closing(finishing) as stream:
-        for finished in stream:
-            store.write(finished.rows)
-            status[finished.cell.key] = finished.status
+    with closing(stream):
+        for progress in stream:
+            store.write(progress.finished.rows)
+            status[progress.finished.cell.key] = progress.finished.status
             computed += 1
-            clock.finished(finished.cell, finished.seconds)
             if report is not None:
-                report(Progress(finished, len(cells) - clock.n_left, len(cells), clock.seconds_left()))
-    if waiting.skipped:
-        rows = store.frame()
-        status = dict(zip(rows["cell"], rows["status"], strict=True))
+                report(progress)
+    if computed < len(todo):  # others computed the rest
+        status = _status(store.frame())
     failed = sum(status[cell.key] != "ok" for cell in cells)
     return Outcome(computed, len(cells) - computed, failed)
+
+
+def _status(rows: DataFrame) -> dict[str, str]:
+    """Return how each cell ended."""
+    return dict(zip(rows["cell"], rows["status"], strict=True))
+
+
+def _seconds(rows: DataFrame) -> dict[Kind, float]:
+    """Return the mean seconds of a cell by data set and method."""
+    known = rows.dropna(subset="cell_seconds").drop_duplicates("cell")
+    return dict(known.groupby(["dataset", "method"])["cell_seconds"].mean().items())
 
 
 def _check_limits(cluster: Cluster | None, limits: Limits) -> None:
@@ -208,19 +281,17 @@ def _check_limits(cluster: Cluster | None, limits: Limits) -> None:
             )
 
 
-class Clock:
-    """The time that is left, from the mean time of each method on each data set."""
+class TimeLeft:
+    """Estimate of the time left, from the mean time of each method on each data set."""
 
-    def __init__(self, rows: DataFrame, todo: Sequence[Cell], n_workers: int):
+    def __init__(self, cells: Sequence[Cell], n_workers: int, seconds: Mapping[Kind, float]):
         self.n_workers = n_workers
-        self._left = Counter(_kind(cell) for cell in todo)
-        known = rows.dropna(subset="cell_seconds").drop_duplicates("cell")
-        means = known.groupby(["dataset", "method"])["cell_seconds"].mean()
-        self._sums = {kind: (float(mean), 1) for kind, mean in means.items()}
+        self._left = Counter(_kind(cell) for cell in cells)
+        self._sums = {kind: (mean, 1) for kind, mean in seconds.items()}
 
     @property
-    def n_left(self) -> int:
-        """Cells that are not finished."""
+    def n_cells(self) -> int:
+        """Count the cells that are not finished."""
         return self._left.total()
 
     def finished(self, cell: Cell, seconds: float) -> None:
@@ -233,26 +304,26 @@ class Clock:
         """Count a cell that another process finished."""
         self._left[_kind(cell)] -= 1
 
-    def seconds_left(self) -> float:
-        """Of what is not known yet, the mean of what is."""
+    def seconds(self) -> float:
+        """Estimate the time left; a method without a finished cell takes the mean of the others."""
         means = {kind: total / n for kind, (total, n) in self._sums.items()}
         usual = sum(means.values()) / max(1, len(means))
         return sum(n * means.get(kind, usual) for kind, n in self._left.items()) / self.n_workers
 
 
-def _kind(cell: Cell) -> tuple[str, str]:
+def _kind(cell: Cell) -> Kind:
     return cell.dataset, cell.method
 
 
 class Waiting:
-    """The cells that are left: data set by data set, and the folds of each at random.
+    """Cells that are left: data set by data set, and the folds of each at random.
 
     A worker gets the cells of one fold one after the other, so that they share what is computed from its
     training part. Folds are at random, because two processes on one store should not compute the same cells
     side by side. A cell that another process finished meanwhile is skipped.
     """
 
-    def __init__(self, cells: Sequence[Cell], store: Store, clock: Clock, again: bool):
+    def __init__(self, cells: Sequence[Cell], time_left: TimeLeft, is_done: Callable[[str], bool]):
         places = dict.fromkeys(place_of(cell) for cell in cells)
         order = {name: n for n, name in enumerate(dict.fromkeys(cell.dataset for cell in cells))}
         shuffled = sorted(Random().sample(list(places), len(places)), key=lambda place: order[place[0]])
@@ -260,25 +331,23 @@ class Waiting:
         for cell in reversed(cells):
             self._left[place_of(cell)].append(cell)
         self._begun: set[Place] = set()
-        self._store, self._clock, self._again = store, clock, again
-        self.skipped = 0
+        self._time_left, self._is_done = time_left, is_done
 
     def take(self, before: Cell | None) -> Cell | None:
-        """The next cell for a worker: of the fold that it had before, if there is one."""
+        """Return the next cell for a worker: of the fold that it had before, if there is one."""
         while self._left:
             place = self._next_place(before)
             self._begun.add(place)
             cell = self._left[place].pop()
             if not self._left[place]:
                 del self._left[place]
-            if self._again or not self._store.has(cell.key):
+            if not self._is_done(cell.key):
                 return cell
-            self.skipped += 1
-            self._clock.drop(cell)
+            self._time_left.drop(cell)
         return None
 
     def _next_place(self, before: Cell | None) -> Place:
-        """The same fold, else one that no worker has begun, else any."""
+        """Choose the same fold, else one that no worker has begun, else any."""
         if before is not None and place_of(before) in self._left:
             return place_of(before)
         untouched = (place for place in self._left if place not in self._begun)
@@ -286,7 +355,7 @@ class Waiting:
 
 
 def place_of(cell: Cell) -> Place:
-    """The fold that a cell is about."""
+    """Return the fold that a cell is about."""
     return cell.dataset, cell.repeat, cell.fold
 
 

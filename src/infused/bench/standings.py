@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from infused._runtime.messages import extra
-from infused.bench.frames import (
+from infused.bench.plan import ALL_FEATURES, CHANCE, REFERENCES, ProtocolName
+from infused.bench.ranks import ALPHA, against_best, paired_test
+from infused.bench.rows import (
     failed_cells,
     metric_of,
     of_protocol,
@@ -18,8 +20,6 @@ from infused.bench.frames import (
     scored,
     without_references,
 )
-from infused.bench.plan import ALL_FEATURES, CHANCE, REFERENCES, ProtocolName
-from infused.bench.ranks import ALPHA, against_best, paired_test
 from infused.bench.statistics import best_scores, score_summary, stability_at
 from infused.bench.table_formats import p_text
 from infused.exceptions import InputError

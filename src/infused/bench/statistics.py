@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from infused._typing import Floats
-from infused.bench.frames import scored
+from infused.bench.rows import scored
 from infused.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def score_summary(rows: DataFrame, metric: str) -> DataFrame:
     Parameters
     ----------
     rows : DataFrame
-        Labelled rows of one protocol, see :func:`infused.bench.frames.of_protocol`.
+        Labelled rows of one protocol, see :func:`infused.bench.rows.of_protocol`.
     metric : str
 
     Returns

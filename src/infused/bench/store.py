@@ -4,7 +4,6 @@
 
     store/
       cells/KEY.parquet    the rows of one finished cell
-      shared/KEY.json      what several cells share, such as the transform of a fold
       results.parquet      cells that were put together by `Store.compact`; a store can be this file alone
 
 KEY is a hash of all that the result depends on, so two processes that compute the same cell write the same
@@ -14,73 +13,23 @@ file. A file has one row for each k of its cell, with the same columns always.
 from __future__ import annotations
 
 import json
-import platform
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
 from hashlib import sha256
-from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-from infused import __version__
 from infused._runtime.files import alone, check_writable, remove_leftovers, write_whole
 from infused._runtime.messages import extra, listed, quoted, reason
-from infused.bench.plan import SCHEMA, Cell, ProtocolName, content_key
+from infused.bench.plan import SCHEMA, ProtocolName
+from infused.bench.rows import COLUMNS, ORDER, Row, Status, with_scores
 from infused.exceptions import InputError, Setting
-from infused.selectors.registry import FIRST
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pandas import DataFrame
-
-Row = dict[str, Any]
-Status = Literal["ok", "failed", "timeout", "memory"]
-
-#: Every column and its type; what does not apply is null.
-COLUMNS = {
-    "schema": "int32",
-    "cell": "string",
-    "dataset": "string",
-    "data": "string",
-    "method": "string",
-    "parameters": "string",
-    "selector_version": "string",
-    "protocol": "string",
-    "protocol_version": "string",
-    "classifier": "string",
-    "folds": "int32",
-    "seed": "int64",
-    "repeat": "int32",
-    "fold": "int32",
-    "k": "int32",
-    "status": "string",
-    "reason": "string",
-    "accuracy": "float64",
-    "balanced_accuracy": "float64",
-    "f1": "float64",
-    "r2": "float64",
-    "scoring": "string",
-    "score": "float64",
-    "transform": "string",
-    "C": "float64",
-    "tuned": "string",
-    "n_train": "int32",
-    "n_test": "int32",
-    "n_features": "int32",
-    "select_seconds": "float64",
-    "fit_seconds": "float64",
-    "cell_seconds": "float64",
-    "selected": "list",
-    "warnings": "string",
-    "infused_version": "string",
-    "sklearn_version": "string",
-    "numpy_version": "string",
-    "python_version": "string",
-    "machine": "string",
-}
 
 #: What columns were called in files that were written earlier.
 EARLIER = {"macro_f1": "f1"}
@@ -97,9 +46,6 @@ LARGEST = 1e300
 MEASURED = {"accuracy", "balanced_accuracy", "f1", "r2"}
 
 KEY = re.compile("[0-9a-f]{32}")  # the name of a cell
-
-#: The order of rows in a table; nothing else decides it.
-ORDER = ("dataset", "protocol", "classifier", "method", "parameters", "repeat", "fold", "k", "cell")
 
 #: What may differ between two runs of the same cell.
 VOLATILE = ("select_seconds", "fit_seconds", "cell_seconds", "machine")
@@ -149,7 +95,6 @@ class Store:
     def check(self) -> None:
         """Refuse a store that cannot be written to; cheap, so ask before a long computation."""
         check_writable(self.folder / "cells")
-        check_writable(self.folder / "shared")
 
     def has(self, key: str) -> bool:
         """Whether a cell is among those that are not compacted: a quick look at what others finished.
@@ -195,15 +140,7 @@ class Store:
             counted has a column of its own name. Rows of earlier versions are among them.
         """
         extra("pandas")
-        rows = self.table().to_pandas()
-        usual = rows["r2"].notna().map({True: "r2", False: "accuracy"})
-        rows["scoring"] = rows["scoring"].fillna(usual)
-        for name in ("selector_version", "protocol_version"):
-            rows[name] = rows[name].fillna(FIRST)
-        for name in rows["scoring"].unique():
-            if name not in rows.columns:
-                rows[name] = rows["score"].where(rows["scoring"] == name)
-        return rows
+        return with_scores(self.table().to_pandas())
 
     def compact(self) -> int:
         """Put all cells into results.parquet, which is small enough to commit.
@@ -225,65 +162,6 @@ class Store:
             remove_leftovers(self.folder.rglob(".*"))
         return int(table.num_rows)
 
-    def remember(self, key: Mapping[str, Any], compute: Callable[[], Any]) -> Any:
-        """What was computed for this key before, by any process; else compute it and keep it.
-
-        Parameters
-        ----------
-        key : mapping
-            All that the value depends on.
-        compute : callable
-            Takes nothing, and returns what JSON can hold.
-
-        Returns
-        -------
-        object
-            The value.
-        """
-        name = content_key(key)
-        with suppress(FileNotFoundError, DamagedFileError):  # what is damaged is computed again
-            return read_value(self._shared(name))
-        value = compute()
-        self.keep(name, value)
-        return value
-
-    def keep(self, name: str, value: Any) -> None:
-        """Keep what several cells share, where it is not kept already.
-
-        Parameters
-        ----------
-        name : str
-            The hash of all that the value depends on.
-        value : object
-            What JSON can hold.
-        """
-        try:
-            read_value(self._shared(name))
-        except (FileNotFoundError, DamagedFileError):
-            write_value(value, self._shared(name))
-
-    def remembered(self) -> dict[str, Any]:
-        """All that cells share, by name.
-
-        Returns
-        -------
-        dict
-            The values.
-        """
-        found = {}
-        for path in (self.folder / "shared").glob("[!.]*.json"):
-            with suppress(FileNotFoundError, DamagedFileError):
-                found[path.stem] = read_value(path)
-        return found
-
-    def forget_shared(self) -> None:
-        """Compute again what several cells share, the next time that it is asked for."""
-        for path in (self.folder / "shared").glob("*.json"):
-            path.unlink(missing_ok=True)
-
-    def _shared(self, name: str) -> Path:
-        return self.folder / "shared" / f"{name}.json"
-
     def _cell(self, key: str) -> Path:
         return self.folder / "cells" / f"{key}.parquet"
 
@@ -293,7 +171,7 @@ class Store:
     def _read(self, path: Path) -> pa.Table | None:
         """The rows of a file, or None where there is none."""
         with suppress(FileNotFoundError):
-            return read_table(path, arrow_schema(), EARLIER, NEEDED, wrong_values)
+            return read_table(path)
         return None
 
     def _read_cells(self) -> list[pa.Table]:
@@ -363,64 +241,6 @@ def arrow_schema() -> pa.Schema:
     return pa.schema(fields, metadata={"infused.bench": str(SCHEMA)})
 
 
-def cell_rows(cell: Cell, shared: Row, by_k: dict[int, Row]) -> list[Row]:
-    """Rows of a cell from what all k share and what each has of its own."""
-    own = {
-        "schema": SCHEMA,
-        "cell": cell.key,
-        "dataset": cell.dataset,
-        "data": cell.data,
-        "method": cell.method,
-        "parameters": cell.parameters,
-        "selector_version": cell.selector_version,
-        "protocol": cell.protocol,
-        "protocol_version": cell.protocol_version,
-        "classifier": cell.classifier,
-        "folds": cell.folds,
-        "seed": cell.seed,
-        "repeat": cell.repeat,
-        "fold": cell.fold,
-        "scoring": cell.scoring,
-        **_environment(),
-    }
-    empty = dict.fromkeys(COLUMNS)
-    return [{**empty, **own, **shared, "k": k, **by_k[k]} for k in cell.ks]
-
-
-def failed_rows(cell: Cell, status: Status, reason: str) -> list[Row]:
-    """Rows that say why there are no results: every k that was asked for has one."""
-    shared = {"status": status, "reason": reason, "warnings": ""}
-    return cell_rows(cell, shared, {k: {} for k in cell.ks})
-
-
-@cache
-def _environment() -> Row:
-    return {
-        "infused_version": __version__,
-        "sklearn_version": version("scikit-learn"),
-        "numpy_version": version("numpy"),
-        "python_version": platform.python_version(),
-        "machine": machine(),
-    }
-
-
-@cache
-def machine() -> str:
-    """The model and the number of its processors; not its name."""
-    import psutil
-
-    return f"{_processor()}, {psutil.cpu_count()} CPUs"
-
-
-def _processor() -> str:
-    facts = Path("/proc/cpuinfo")
-    if facts.is_file():
-        for line in facts.read_text(errors="replace").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
-
-
 VERSION, SUM = b"infused.bench", b"infused.sum"
 
 
@@ -460,20 +280,13 @@ def write_table(table: pa.Table, path: Path) -> None:
     write_whole(path, lambda file: parquet.write_table(marked, file, compression="zstd"))
 
 
-def read_table(
-    path: Path,
-    schema: pa.Schema,
-    renamed: Mapping[str, str],
-    needed: Sequence[str],
-    check: Callable[[pa.Table], Iterable[str]],
-) -> pa.Table:
-    """Read the rows of a file with the columns of a schema; those that came later are empty.
+def read_table(path: Path) -> pa.Table:
+    """Read the rows of a file; columns that came later than the file are empty.
 
-    A file without a checksum is read too, for earlier versions wrote none; so ``check`` says what its values
-    cannot be.
+    A file without a checksum is read too, for earlier versions wrote none, so values are checked as well.
     """
     pa = extra("pyarrow")
-    table = _read(path)
+    table, schema = _read(path), arrow_schema()
     metadata = table.schema.metadata or {}
     if VERSION not in metadata:
         raise StoreError(f"{str(path)!r} holds no results of a benchmark: move it out of the store")
@@ -484,8 +297,8 @@ def read_table(
         )
     if SUM in metadata and metadata[SUM] != _sum(table):
         raise damaged(path, "its checksum does not fit")
-    table = table.rename_columns([renamed.get(name, name) for name in table.column_names])
-    for name in needed:
+    table = table.rename_columns([EARLIER.get(name, name) for name in table.column_names])
+    for name in NEEDED:
         if name not in table.column_names:
             raise damaged(path, f"it has no column {name!r}")
     for field in table.schema:
@@ -494,28 +307,9 @@ def read_table(
         if not same and not pa.types.is_null(field.type):
             raise damaged(path, f"its column {field.name!r} has the type {field.type}, not {wanted}")
     rows = pa.concat_tables([schema.empty_table(), table], promote_options="default")
-    for wrong in check(rows):
+    for wrong in wrong_values(rows):
         raise damaged(path, wrong)
     return rows
-
-
-def write_value(value: Any, path: Path) -> None:
-    """What JSON can hold, with its checksum."""
-    text = json.dumps(value)
-    write_whole(path, json.dumps({"sum": sha256(text.encode()).hexdigest(), "value": value}).encode())
-
-
-def read_value(path: Path) -> Any:
-    """What was written; earlier versions wrote no checksum."""
-    try:
-        found = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise damaged(path, reason(error)) from error
-    if not isinstance(found, dict) or set(found) != {"sum", "value"}:
-        return found
-    if sha256(json.dumps(found["value"]).encode()).hexdigest() != found["sum"]:
-        raise damaged(path, "its checksum does not fit")
-    return found["value"]
 
 
 def _read(path: Path) -> pa.Table:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from infused._runtime.files import guarded
 from infused._runtime.messages import check_choice
 from infused.bench import paper
-from infused.bench.frames import CELL, failed_cells, older
 from infused.bench.plan import REFERENCES
+from infused.bench.rows import CELL, failed_cells, older
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

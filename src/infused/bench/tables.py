@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from infused.bench import paper
-from infused.bench.frames import failed_cells, metric_of, of_protocol, other_variants, plain_methods, scored
 from infused.bench.plan import REFERENCES, ProtocolName
 from infused.bench.ranks import ALPHA, holm, paired_test, rank_comparison
+from infused.bench.rows import failed_cells, metric_of, of_protocol, other_variants, plain_methods, scored
 from infused.bench.standings import Standings
 from infused.bench.statistics import best_scores, score_summary
 from infused.bench.table_formats import (

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import connection as pipes
 from multiprocessing import get_context, parent_process
 from threading import Lock
@@ -25,17 +26,19 @@ from infused._runtime.messages import reason
 from infused._runtime.processes import sheltered_from_interrupts
 from infused._runtime.progress import reporting
 from infused._runtime.threads import format_bytes
-from infused.bench.plan import Cell, Problem, content_key
-from infused.bench.store import Row, Status, Store, failed_rows
+from infused.bench.plan import Cell, Problem
+from infused.bench.rows import Row, Status, failed_rows
 from infused.exceptions import InputError
 from infused.information.structural import Shared, sharing
 
 #: Gives the next cell for a worker that is free, told which one it had before; None is the end.
 Take = Callable[[Cell | None], Cell | None]
 
+#: Values that cells of an experiment share, such as the transform of a fold, by what they are of.
+Values = dict[tuple[Any, ...], Any]
+
 TICK_S = 0.1  # between two looks at clocks and memory
 LONGEST_REASON = 300
-RECEIVED, BEGAN = "received", "began"  # what a worker says before it sends rows
 ONE_THREAD = dict.fromkeys(
     (
         "OMP_NUM_THREADS",
@@ -69,16 +72,40 @@ class Finished:
 
     @property
     def status(self) -> Status:
-        """How it ended."""
+        """Return how it ended."""
         status: Status = self.rows[0]["status"]
         return status
+
+
+class Memory:
+    """Values that cells share: those known before, and new ones."""
+
+    def __init__(self, known: Values):
+        self._known = known
+        self.new: Values = {}
+
+    def remember(self, key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
+        """Return the value for a key; compute it where it is not known."""
+        if key in self._known:
+            return self._known[key]
+        if key not in self.new:
+            self.new[key] = compute()
+        return self.new[key]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A message of a worker before it sends rows: it has the cell, or its own work on it begins."""
+
+    new: Values
+    """What it computed for others, too."""
 
 
 class Worker:
     """One process, and the cell that it has."""
 
-    def __init__(self, store: Store, limits: Limits):
-        self._store, self._limits = store, limits
+    def __init__(self, limits: Limits, shared: Values):
+        self._limits, self._shared = limits, shared
         self._process: Any = None
         self._problem: Problem | None = None
         self._began = 0.0
@@ -89,7 +116,7 @@ class Worker:
         self.pipe: Any = None
 
     def give(self, cell: Cell, problem: Problem) -> None:
-        """Let it begin; the data go along when it does not have them."""
+        """Let it begin; send the data where it does not have them."""
         if self._process is None or not self._process.is_alive():
             self.stop()
             self._start()
@@ -97,15 +124,15 @@ class Worker:
         self.cell, self._problem = cell, problem
         self._began, self._since = monotonic(), None
         with suppress(OSError):  # it has died: collect() says so
-            self.pipe.send((cell, new))
+            self.pipe.send((cell, new, self._shared))
 
     @property
     def signs(self) -> list[Any]:
-        """What to wait for: a message, or its end."""
+        """Return what to wait for: a message, or its end."""
         return [self.pipe, self._process.sentinel]
 
     def collect(self) -> Finished | None:
-        """What came of its cell, or None while it works."""
+        """Return what came of its cell, or None while it works."""
         assert self.cell is not None
         rows = self._received()
         if rows is None:
@@ -130,7 +157,7 @@ class Worker:
     def _start(self) -> None:
         context = get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        process = context.Process(target=work, args=(theirs, self._store.folder), daemon=True)
+        process = context.Process(target=work, args=(theirs,), daemon=True)
         with _single_threaded(), sheltered_from_interrupts():
             process.start()
         self._process = process  # not before: one that could not start cannot be stopped
@@ -140,12 +167,14 @@ class Worker:
         try:
             while self.pipe.poll():
                 message = self.pipe.recv()
-                if message not in (RECEIVED, BEGAN):
-                    rows: list[Row] = message
-                    return rows
+                if not isinstance(message, Stage):
+                    rows, new = message
+                    self._shared.update(new)
+                    return list(rows)
+                self._shared.update(message.new)
+                if self._since is None:
+                    self._began = monotonic()
                 self._since = monotonic()
-                if message == RECEIVED:
-                    self._began = self._since
         except (EOFError, OSError):
             return self._died()
         return None if self._process.is_alive() else self._died()
@@ -164,7 +193,7 @@ class Worker:
         return failed_rows(self.cell, "failed", f"its process ended with {how}{hint}")
 
     def _excess(self) -> tuple[Status, str] | None:
-        """Which limit the cell has passed, if any."""
+        """Return the limit that the cell has passed, if any."""
         seconds, memory = self._limits.seconds, self._limits.memory
         if seconds is not None and self._since is not None and monotonic() - self._since > seconds:
             return "timeout", f"took longer than {seconds:g} s"
@@ -173,34 +202,26 @@ class Worker:
         return None
 
 
-def evaluate_here(take: Take, problems: dict[str, Problem], store: Store) -> Generator[Finished]:
-    """Every cell as it is finished, evaluated in this process as a worker would."""
+def evaluate_here(take: Take, problems: Mapping[str, Problem]) -> Generator[Finished]:
+    """Yield every cell as it is finished, evaluated in this process as a worker would."""
     from threadpoolctl import threadpool_limits
 
-    from infused.bench.protocol import evaluate
-    from infused.information.structural import sharing
-
-    def rows_of(cell: Cell, problem: Problem) -> list[Row]:
-        # A cell is one step of this run: the steps inside it are not told to who watches the run.
-        with threadpool_limits(limits=1), reporting(None):
-            return evaluate(problem, cell, store.remember)
-
-    cell = None
+    memory, cell = Memory({}), None
     with sharing():
         while (cell := take(cell)) is not None:
             began = monotonic()
-            rows = whatever_happens(rows_of, cell, problems[cell.dataset])
+            # A cell is one step of this run: the steps inside it are not told to who watches the run.
+            with threadpool_limits(limits=1), reporting(None):
+                rows = rows_or_failure(problems[cell.dataset], cell, memory)
             yield Finished(cell, rows, monotonic() - began)
 
 
 def evaluate_all(
-    take: Take, problems: dict[str, Problem], store: Store, n_workers: int, limits: Limits
+    take: Take, problems: Mapping[str, Problem], n_workers: int, limits: Limits
 ) -> Generator[Finished]:
-    """Every cell as it is finished, whichever comes first; leaving early stops the workers.
-
-    ``problems`` are by the name of the data set.
-    """
-    workers = [Worker(store, limits) for _ in range(n_workers)]
+    """Yield every cell as it is finished, whichever comes first; leaving early stops the workers."""
+    shared: Values = {}
+    workers = [Worker(limits, shared) for _ in range(n_workers)]
     limited = limits != Limits()
     try:
         while True:
@@ -221,32 +242,32 @@ def evaluate_all(
             worker.stop()
 
 
-def work(pipe: Any, folder: Any) -> None:
-    """The life of a worker: receive a cell, say so, say when the work of its method begins, send its rows."""
+def work(pipe: Any) -> None:
+    """Live as a worker: receive a cell, say so, say when the work of its method begins, send its rows."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    from infused.bench.protocol import evaluate
-    from infused.information.structural import sharing
-
-    store = Store(folder)
-
-    def rows_of(cell: Cell, problem: Problem) -> list[Row]:
-        return evaluate(problem, cell, store.remember, lambda: pipe.send(BEGAN))
-
     problem: Any = None
     with sharing(), suppress(EOFError):
         while True:
-            cell, new = pipe.recv()
+            cell, new, shared = pipe.recv()
             problem = problem if new is None else new
-            pipe.send(RECEIVED)
-            pipe.send(whatever_happens(rows_of, cell, problem))
+            memory = Memory(shared)
+            pipe.send(Stage({}))
+            rows = rows_or_failure(problem, cell, memory, partial(_tell, pipe, memory))
+            pipe.send((rows, memory.new))
 
 
-def whatever_happens(
-    rows_of: Callable[[Cell, Problem], list[Row]], cell: Cell, problem: Problem
+def _tell(pipe: Any, memory: Memory) -> None:
+    pipe.send(Stage(memory.new))
+
+
+def rows_or_failure(
+    problem: Problem, cell: Cell, memory: Memory, began: Callable[[], Any] = lambda: None
 ) -> list[Row]:
-    """The rows of a cell; what goes wrong is its reason."""
+    """Compute the rows of a cell; rows with the reason where something goes wrong."""
+    from infused.bench.protocol import evaluate
+
     try:
-        return rows_of(cell, problem)
+        return evaluate(problem, cell, memory.remember, began)
     except MemoryError as error:
         return failed_rows(cell, "memory", _reason(error))
     except Exception as error:
@@ -258,7 +279,7 @@ def _reason(error: Exception) -> str:
 
 
 def _end_with_parent() -> None:
-    """A worker whose parent was killed would otherwise finish its cell for nobody."""
+    """End this worker with its parent: one that was killed would have cells finished for nobody."""
     parent = parent_process()
     assert parent is not None
     pipes.wait([parent.sentinel])
@@ -266,7 +287,7 @@ def _end_with_parent() -> None:
 
 
 def _memory_of(pid: int) -> int:
-    """Bytes that a process and those that it started hold."""
+    """Count the bytes that a process and those that it started hold."""
     import psutil
 
     try:
@@ -278,7 +299,7 @@ def _memory_of(pid: int) -> int:
 
 @contextmanager
 def _single_threaded() -> Iterator[None]:
-    """What is started inside has one thread for linear algebra: workers share the processors already."""
+    """Give processes started inside one thread for linear algebra: workers share the processors already."""
     before = {name: os.environ.get(name) for name in ONE_THREAD}
     os.environ.update(ONE_THREAD)
     try:
@@ -313,30 +334,12 @@ class Workplace:
         self.shared, self.alone = Shared(), Lock()
 
 
-class Memory:
-    """What cells share, by key: what was known before, and what is new."""
-
-    def __init__(self, known: Mapping[str, Any]):
-        self._known = known
-        self.new: dict[str, Any] = {}
-
-    def remember(self, key: Mapping[str, Any], compute: Callable[[], Any]) -> Any:
-        """See :meth:`infused.bench.Store.remember`."""
-        name = content_key(key)
-        if name in self._known:
-            return self._known[name]
-        self.new[name] = compute()
-        return self.new[name]
-
-
-def evaluate_on(
-    cluster: Cluster, take: Take, problems: dict[str, Problem], store: Store
-) -> Generator[Finished]:
-    """Every cell as it is finished, one at a time on every worker; leaving early leaves no task behind."""
+def evaluate_on(cluster: Cluster, take: Take, problems: Mapping[str, Problem]) -> Generator[Finished]:
+    """Yield every cell as it is finished, one at a time on each worker; leaving early leaves no task."""
     before: dict[str, Cell] = {}
     busy: set[str] = set()
     places: dict[str, Held] = {}
-    known, learnt = cluster.put(store.remembered()), dict[str, dict[str, Any]]()
+    shared: dict[str, Values] = {}
 
     def hand_out(running: Running) -> None:
         for worker in cluster.addresses():
@@ -344,43 +347,34 @@ def evaluate_on(
                 continue
             if cell.dataset not in places:
                 places[cell.dataset] = cluster.put(Workplace(problems[cell.dataset]))
+                shared[cell.dataset] = {}
             busy.add(worker)
-            task = places[cell.dataset], cell, known, learnt.get(cell.dataset, {})
+            task = places[cell.dataset], cell, dict(shared[cell.dataset])
             running.add((cell, worker), evaluate_there, *task, worker=worker)
 
     with closing(Running(cluster)) as running:
         hand_out(running)
         for (cell, worker), done in running:
             rows, new, seconds = _outcome(cell, done)
-            for key, value in new.items():
-                store.keep(key, value)
-            learnt.setdefault(cell.dataset, {}).update(new)
+            shared[cell.dataset].update(new)
             busy.discard(worker)
             before[worker] = cell
             hand_out(running)
             yield Finished(cell, rows, seconds)
 
 
-def evaluate_there(
-    place: Workplace, cell: Cell, known: Mapping[str, Any], more: Mapping[str, Any]
-) -> tuple[list[Row], dict[str, Any], float]:
-    """On a worker: the rows of a cell, what other cells may use, and seconds."""
-    from infused.bench.protocol import evaluate
-
-    memory = Memory({**known, **more})
-
-    def rows_of(cell: Cell, problem: Problem) -> list[Row]:
-        return evaluate(problem, cell, memory.remember)
-
+def evaluate_there(place: Workplace, cell: Cell, shared: Values) -> tuple[list[Row], Values, float]:
+    """Compute on a worker the rows of a cell, what other cells may use, and seconds."""
+    memory = Memory(shared)
     with place.alone, sharing(place.shared):
         began = monotonic()
-        rows = whatever_happens(rows_of, cell, place.problem)
+        rows = rows_or_failure(place.problem, cell, memory)
         return rows, memory.new, monotonic() - began
 
 
-def _outcome(cell: Cell, done: Done) -> tuple[list[Row], dict[str, Any], float]:
-    """What came of a cell; where it cost workers their lives, that is its reason."""
+def _outcome(cell: Cell, done: Done) -> tuple[list[Row], Values, float]:
+    """Return what came of a cell; where it cost workers their lives, that is its reason."""
     if isinstance(done.error, ClusterError):
         return failed_rows(cell, "failed", reason(done.error)), {}, 0.0
-    found: tuple[list[Row], dict[str, Any], float] = done.value()
+    found: tuple[list[Row], Values, float] = done.value()
     return found

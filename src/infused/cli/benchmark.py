@@ -227,7 +227,7 @@ def _show(rows: DataFrame, quiet: bool) -> None:
 
 
 def _show_best(console: Console, rows: DataFrame) -> None:
-    from infused.bench.frames import metric_of, of_protocol
+    from infused.bench.rows import metric_of, of_protocol
     from infused.bench.statistics import best_scores, score_summary
     from infused.bench.table_formats import in_order
     from infused.record.sentences import measure, score_number, unit

@@ -106,7 +106,7 @@ def table(
 def _stored_rows(folder: Path, methods: list[str] | None = None) -> DataFrame:
     """The rows of a store, or those of some methods."""
     from infused.bench import Store
-    from infused.bench.frames import of_methods
+    from infused.bench.rows import of_methods
 
     rows = Store(folder).frame()
     if rows.empty:
@@ -144,7 +144,7 @@ def _chosen(
 
 def _one_dataset(rows: DataFrame, protocol: ProtocolName, name: str) -> Table:
     """Every method beside the best."""
-    from infused.bench.frames import of_protocol
+    from infused.bench.rows import of_protocol
     from infused.bench.standings import compare_methods
     from infused.bench.tables import standings_table
 
@@ -180,7 +180,7 @@ def figures(
     """Draw the figures of a store."""
     from infused._runtime.files import check_writable
     from infused._runtime.messages import extra
-    from infused.bench.frames import labelled, plain_methods
+    from infused.bench.rows import labelled, plain_methods
     from infused.bench.table_formats import version_notes
 
     extra("matplotlib").use("Agg")

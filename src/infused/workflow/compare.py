@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from infused._runtime.files import Content, check_writable, write_together, write_whole
 from infused._runtime.progress import Stage, timed
-from infused.bench.frames import failed_cells
 from infused.bench.plan import Experiment, Problem, check_ks, content_key, default_ks
+from infused.bench.rows import failed_cells
 from infused.bench.runner import Progress, run_experiment
 from infused.bench.standings import Standings, agreement, compare_methods, verdict
 from infused.bench.store import Store

@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from infused.bench import paper
-from infused.bench.frames import metric_of, of_protocol, only_dataset
 from infused.bench.plan import REFERENCES, ProtocolName
 from infused.bench.ranks import RankComparison
+from infused.bench.rows import metric_of, of_protocol, only_dataset
 from infused.bench.statistics import score_summary
 from infused.bench.table_formats import in_order, p_text
 from infused.bench.tables import metric_title

@@ -1,4 +1,4 @@
-"""The rows of a benchmark as a data frame: what was measured, what failed, and how the compared are called.
+"""The rows of a benchmark: how they are made, what was measured, what failed, what methods are called.
 
 One row is one k of one cell (data set, method, parameters, repeat, fold). Rows of the leaky protocol, where
 the test part was seen by the selection, never meet rows of the nested one: every table and figure takes the
@@ -8,11 +8,16 @@ rows of one protocol.
 from __future__ import annotations
 
 import json
+import platform
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, get_args
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from infused._runtime.messages import check_choice, listed
-from infused.bench.plan import PROTOCOL_VERSION, REFERENCES, ProtocolName
+from infused import __version__
+from infused._runtime.messages import check_choice, extra, listed
+from infused.bench.plan import PROTOCOL_VERSION, REFERENCES, SCHEMA, Cell, ProtocolName
 from infused.exceptions import InputError, Setting
 from infused.record.sentences import MEASURES
 from infused.selectors.method import Method
@@ -20,6 +25,55 @@ from infused.selectors.registry import FIRST, selector_version
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
+
+Row = dict[str, Any]
+Status = Literal["ok", "failed", "timeout", "memory"]
+
+#: Every column and its type; what does not apply is null.
+COLUMNS = {
+    "schema": "int32",
+    "cell": "string",
+    "dataset": "string",
+    "data": "string",
+    "method": "string",
+    "parameters": "string",
+    "selector_version": "string",
+    "protocol": "string",
+    "protocol_version": "string",
+    "classifier": "string",
+    "folds": "int32",
+    "seed": "int64",
+    "repeat": "int32",
+    "fold": "int32",
+    "k": "int32",
+    "status": "string",
+    "reason": "string",
+    "accuracy": "float64",
+    "balanced_accuracy": "float64",
+    "f1": "float64",
+    "r2": "float64",
+    "scoring": "string",
+    "score": "float64",
+    "transform": "string",
+    "C": "float64",
+    "tuned": "string",
+    "n_train": "int32",
+    "n_test": "int32",
+    "n_features": "int32",
+    "select_seconds": "float64",
+    "fit_seconds": "float64",
+    "cell_seconds": "float64",
+    "selected": "list",
+    "warnings": "string",
+    "infused_version": "string",
+    "sklearn_version": "string",
+    "numpy_version": "string",
+    "python_version": "string",
+    "machine": "string",
+}
+
+#: The order of rows in a table; nothing else decides it.
+ORDER = ("dataset", "protocol", "classifier", "method", "parameters", "repeat", "fold", "k", "cell")
 
 #: What tells one cell from another, once methods are labelled.
 CELL = ["dataset", "label", "repeat", "fold"]
@@ -31,6 +85,105 @@ _SETTINGS = {
     "data": "versions of the data",
     "scoring": "scores that models were tuned for",
 }
+
+
+def cell_rows(cell: Cell, shared: Row, by_k: dict[int, Row]) -> list[Row]:
+    """Make the rows of a cell from what all k share and what each has of its own."""
+    own = {
+        "schema": SCHEMA,
+        "cell": cell.key,
+        "dataset": cell.dataset,
+        "data": cell.data,
+        "method": cell.method,
+        "parameters": cell.parameters,
+        "selector_version": cell.selector_version,
+        "protocol": cell.protocol,
+        "protocol_version": cell.protocol_version,
+        "classifier": cell.classifier,
+        "folds": cell.folds,
+        "seed": cell.seed,
+        "repeat": cell.repeat,
+        "fold": cell.fold,
+        "scoring": cell.scoring,
+        **_environment(),
+    }
+    empty = dict.fromkeys(COLUMNS)
+    return [{**empty, **own, **shared, "k": k, **by_k[k]} for k in cell.ks]
+
+
+def failed_rows(cell: Cell, status: Status, reason: str) -> list[Row]:
+    """Make rows that say why there are no results, one for each k."""
+    shared = {"status": status, "reason": reason, "warnings": ""}
+    return cell_rows(cell, shared, {k: {} for k in cell.ks})
+
+
+@cache
+def _environment() -> Row:
+    return {
+        "infused_version": __version__,
+        "sklearn_version": version("scikit-learn"),
+        "numpy_version": version("numpy"),
+        "python_version": platform.python_version(),
+        "machine": machine(),
+    }
+
+
+@cache
+def machine() -> str:
+    """Name the model and the number of its processors; not the machine."""
+    import psutil
+
+    return f"{_processor()}, {psutil.cpu_count()} CPUs"
+
+
+def _processor() -> str:
+    facts = Path("/proc/cpuinfo")
+    if facts.is_file():
+        for line in facts.read_text(errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def rows_frame(rows: Iterable[Row]) -> DataFrame:
+    """Make a data frame of rows, in an order that depends on nothing but their content.
+
+    Parameters
+    ----------
+    rows : iterable of dict
+        One for each k of a cell.
+
+    Returns
+    -------
+    DataFrame
+        ``selected`` holds a list on the row of a cell's largest k. The score that counted has a column of
+        its own name.
+
+    See Also
+    --------
+    run_cells : Yields rows.
+
+    Examples
+    --------
+    >>> from infused.bench import rows_frame
+    >>> rows_frame([]).empty
+    True
+    """
+    numbers = {name: "float64" for name, kind in COLUMNS.items() if kind == "float64"}
+    frame = extra("pandas").DataFrame(list(rows), columns=list(COLUMNS)).astype(numbers)
+    return with_scores(frame.sort_values(list(ORDER), ignore_index=True))
+
+
+def with_scores(rows: DataFrame) -> DataFrame:
+    """Fill in what earlier versions lack, and give the score that counted a column of its own name."""
+    usual = rows["r2"].notna().map({True: "r2", False: "accuracy"})
+    rows["scoring"] = rows["scoring"].fillna(usual)
+    for name in ("selector_version", "protocol_version"):
+        rows[name] = rows[name].fillna(FIRST)
+    for name in rows["scoring"].unique():
+        if name not in rows.columns:
+            rows[name] = rows["score"].where(rows["scoring"] == name)
+    return rows
 
 
 def of_protocol(rows: DataFrame, protocol: ProtocolName | None = "nested") -> DataFrame:
