@@ -12,7 +12,7 @@ import pytest
 import scipy.io
 from hypothesis import settings
 
-from infused._runtime.cluster import local_cluster
+from infused._cluster.session import local_cluster
 
 settings.register_profile("infused", max_examples=60, deadline=None, derandomize=True)
 settings.load_profile("infused")

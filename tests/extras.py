@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 import infused
-from infused._runtime.cluster import on_cluster
+from infused._cluster.session import on_cluster
 from infused._runtime.files import alone
 from infused._runtime.messages import EXTRAS
 from infused.exceptions import MissingExtraError

@@ -2,7 +2,8 @@ from . import bench as bench
 from . import data as data
 from . import exceptions as exceptions
 from . import report as report
-from ._runtime.cluster import cluster as cluster
+from ._cluster.columns import open_columns as open_columns
+from ._cluster.session import cluster as cluster
 from ._runtime.progress import progress as progress
 from .data.named import fetch_dataset as fetch_dataset
 from .graphs import FeatureGraph as FeatureGraph

@@ -16,7 +16,8 @@ import scipy.sparse as sp
 from pyarrow import parquet
 
 import infused
-from infused.data import DataError, load_data, open_columns
+from infused import open_columns
+from infused.data import DataError, load_data
 from infused.data.written import date_formats, unit_of
 from infused.exceptions import InputError
 from infused.workflow import Selection

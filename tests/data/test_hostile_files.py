@@ -17,8 +17,9 @@ import scipy.io
 import scipy.sparse as sp
 from pyarrow import parquet
 
+from infused import open_columns
 from infused._runtime.checks import is_number
-from infused.data import DataError, load_data, open_columns
+from infused.data import DataError, load_data
 from infused.data.reading import ReadOptions
 from infused.data.written import find_dialect, number
 from infused.exceptions import InputError, MemoryBudgetError

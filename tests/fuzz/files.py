@@ -16,7 +16,7 @@ import pandas as pd
 import scipy.io
 import scipy.sparse as sp
 
-from infused.data import open_columns
+from infused import open_columns
 from infused.exceptions import InputError
 from tests.data.writers import FORMATS, frame, small, write, write_svmlight
 from tests.fuzz.cases import UnsoundError, command, load, no_noise

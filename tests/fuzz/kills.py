@@ -23,10 +23,12 @@ import numpy as np
 
 import infused
 from benchmarks.separate_cluster import PATIENCE_S, start, stop
-from infused._runtime import cluster as runtime
-from infused._runtime.cluster import ClusterError, each
-from infused.information import distributed, structural
+from infused._cluster import information as distributed
+from infused._cluster import tasks as runtime
+from infused._cluster.tasks import ClusterError
+from infused._runtime.tasks import each
 from infused.information import pair_sums as blocks
+from infused.information import structural
 
 WORKERS = 2
 CONNECT_S = 10  # for a scheduler to answer, the first time and when it was lost

@@ -10,10 +10,10 @@ from multiprocessing import current_process
 from random import Random
 from typing import TYPE_CHECKING
 
-from infused._runtime.cluster import Cluster, current_cluster
+from infused._runtime.tasks import Cluster, current_cluster
 from infused.bench.plan import REFERENCES, Cell, Experiment
 from infused.bench.store import Store, StoreError
-from infused.bench.workers import Finished, Limits, evaluate_all, evaluate_here, evaluate_on
+from infused.bench.workers import Finished, Limits, evaluate_all, evaluate_here
 from infused.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -149,12 +149,12 @@ def run_cells(
     cells = every if cells is None else cells
     cluster, limits = current_cluster(), Limits(timeout, memory)
     _check_limits(cluster, limits)
-    n_workers = effective_n_jobs(jobs) if cluster is None else len(cluster.addresses())
+    n_workers = effective_n_jobs(jobs) if cluster is None else cluster.n_workers()
     left = TimeLeft(cells, min(n_workers, max(1, len(cells))), seconds or {})
     waiting = Waiting(cells, left, is_done)
     problems = {problem.name: problem for problem in experiment.problems}
     if cluster is not None:
-        finishing = evaluate_on(cluster, waiting.take, problems)
+        finishing = cluster.evaluate(waiting.take, problems)
     elif n_workers == 1 and limits == Limits():
         finishing = evaluate_here(waiting.take, problems)
     else:

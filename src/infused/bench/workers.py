@@ -12,24 +12,21 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import connection as pipes
 from multiprocessing import get_context, parent_process
-from threading import Lock
 from time import monotonic
 from typing import Any
 
-from infused._runtime.cluster import Cluster, ClusterError, Done, Held, Running
-from infused._runtime.messages import reason
 from infused._runtime.processes import sheltered_from_interrupts
 from infused._runtime.progress import reporting
 from infused._runtime.threads import format_bytes
 from infused.bench.plan import Cell, Problem
 from infused.bench.rows import Row, Status, failed_rows
 from infused.exceptions import InputError
-from infused.information.structural import Shared, sharing
+from infused.information.structural import sharing
 
 #: Gives the next cell for a worker that is free, told which one it had before; None is the end.
 Take = Callable[[Cell | None], Cell | None]
@@ -310,71 +307,3 @@ def _single_threaded() -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
-
-
-class Workplace:
-    """A problem on a worker, with what was computed from its last fold; one cell at a time.
-
-    Methods that need the same information of a fold share it as long as the worker holds the problem. Clocks
-    of CPU seconds and recorded warnings belong to a process, so its threads take turns.
-    """
-
-    def __init__(self, problem: Problem):
-        self.problem = problem
-        self._arrive()
-
-    def __getstate__(self) -> Problem:
-        return self.problem
-
-    def __setstate__(self, problem: Problem) -> None:
-        self.problem = problem
-        self._arrive()
-
-    def _arrive(self) -> None:
-        self.shared, self.alone = Shared(), Lock()
-
-
-def evaluate_on(cluster: Cluster, take: Take, problems: Mapping[str, Problem]) -> Generator[Finished]:
-    """Yield every cell as it is finished, one at a time on each worker; leaving early leaves no task."""
-    before: dict[str, Cell] = {}
-    busy: set[str] = set()
-    places: dict[str, Held] = {}
-    shared: dict[str, Values] = {}
-
-    def hand_out(running: Running) -> None:
-        for worker in cluster.addresses():
-            if worker in busy or (cell := take(before.get(worker))) is None:
-                continue
-            if cell.dataset not in places:
-                places[cell.dataset] = cluster.put(Workplace(problems[cell.dataset]))
-                shared[cell.dataset] = {}
-            busy.add(worker)
-            task = places[cell.dataset], cell, dict(shared[cell.dataset])
-            running.add((cell, worker), evaluate_there, *task, worker=worker)
-
-    with closing(Running(cluster)) as running:
-        hand_out(running)
-        for (cell, worker), done in running:
-            rows, new, seconds = _outcome(cell, done)
-            shared[cell.dataset].update(new)
-            busy.discard(worker)
-            before[worker] = cell
-            hand_out(running)
-            yield Finished(cell, rows, seconds)
-
-
-def evaluate_there(place: Workplace, cell: Cell, shared: Values) -> tuple[list[Row], Values, float]:
-    """Compute on a worker the rows of a cell, what other cells may use, and seconds."""
-    memory = Memory(shared)
-    with place.alone, sharing(place.shared):
-        began = monotonic()
-        rows = rows_or_failure(place.problem, cell, memory)
-        return rows, memory.new, monotonic() - began
-
-
-def _outcome(cell: Cell, done: Done) -> tuple[list[Row], Values, float]:
-    """Return what came of a cell; where it cost workers their lives, that is its reason."""
-    if isinstance(done.error, ClusterError):
-        return failed_rows(cell, "failed", reason(done.error)), {}, 0.0
-    found: tuple[list[Row], Values, float] = done.value()
-    return found

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from infused._runtime.cluster import on_cluster
 from infused.cli import options as o
 from infused.cli import terminal
 from infused.cli.errors import OUR_FAULT
@@ -127,7 +126,7 @@ def benchmark(
         references=True,
         allow_imports=allow_imports,
     )
-    with on_cluster(scheduler, workers), Watch(quiet) as watch:
+    with o.running_on(scheduler, workers), Watch(quiet) as watch:
         watch.notes(_reasons(experiment))
         outcome = run_experiment(
             experiment,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from infused._runtime.cluster import on_cluster
 from infused._runtime.messages import extra
 from infused.cli import options as o
 from infused.cli import terminal
@@ -80,7 +79,7 @@ def compare(
         output = Path(f"infused-compare-{find_source(data).name}")
     if output is not None and report:
         extra("jinja2")  # before the work, not after it
-    with on_cluster(scheduler, workers), Watch(quiet or json) as watch:
+    with o.running_on(scheduler, workers), Watch(quiet or json) as watch:
         found = workflow.compare(
             data,
             methods=o.parse_names("--methods", methods),

@@ -6,6 +6,7 @@ import inspect
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeAlias, get_args
@@ -198,6 +199,15 @@ class HelpPage(NamedTuple):
 
     text: str
     epilog: str
+
+
+def running_on(scheduler: str | None, workers: int | None) -> AbstractContextManager[None]:
+    """Make the block that runs on the cluster of ``--scheduler`` or ``--workers``, or here without them."""
+    if scheduler is None and workers is None:
+        return nullcontext()
+    from infused._cluster.session import on_cluster
+
+    return on_cluster(scheduler, workers)
 
 
 def help_page(text: str, *commands: str) -> HelpPage:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from infused._runtime.cluster import on_cluster
 from infused._runtime.messages import extra
 from infused.cli import options as o
 from infused.cli import terminal
@@ -145,7 +144,7 @@ def select(
     }
     given = {name: value for name, value in own.items() if value is not None}
     parameters = {**given, **_settings(settings or [])}
-    with on_cluster(scheduler, workers), Watch(quiet=quiet or json) as watch:
+    with o.running_on(scheduler, workers), Watch(quiet=quiet or json) as watch:
         selection = workflow.select(
             data,
             k=o.parse_number(features),

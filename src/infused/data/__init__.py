@@ -3,7 +3,6 @@
 Importing this loads no library that reads files; each reader loads its own when it is used.
 """
 
-from infused.data.columnwise import Columns, open_columns
 from infused.data.dataset import Dataset, Features
 from infused.data.load import load_data, load_features
 from infused.data.named import DatasetInfo, available_datasets, dataset_info
@@ -11,7 +10,6 @@ from infused.data.readers import reader_formats
 from infused.data.reading import DataError, ReadOptions
 
 __all__ = [
-    "Columns",
     "DataError",
     "Dataset",
     "DatasetInfo",
@@ -21,6 +19,5 @@ __all__ = [
     "dataset_info",
     "load_data",
     "load_features",
-    "open_columns",
     "reader_formats",
 ]

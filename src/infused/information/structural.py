@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 import numpy as np
 from joblib import hash as content_hash
 
-from infused._runtime.cluster import Cluster, current_cluster, is_collection
 from infused._runtime.messages import check_choice
 from infused._runtime.progress import ProgressCallback, Stage
+from infused._runtime.tasks import Cluster, current_cluster, is_collection
 from infused._runtime.threads import Workers, require, spans, workers
 from infused._runtime.threads import memory_budget as resolve_budget
 from infused._typing import Floats, Ints
@@ -199,9 +199,8 @@ class StructuralInformation:
         options = Options(tol, criterion, route, n_jobs, resolve_budget(memory_budget), progress)
         cluster = cluster_for(X)
         if cluster is not None:
-            from infused.information.distributed import DistributedInformation
-
-            return DistributedInformation(X, y, graph, target, options, cluster)
+            there: StructuralInformation = cluster.information(X, y, graph, target, options)
+            return there
         source = X, y
         X = sparse_if_mostly_zero(check_data(X))
         n_samples, n_features = X.shape

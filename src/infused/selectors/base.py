@@ -12,8 +12,8 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from infused._runtime.checks import check_varied, in_double, sound
-from infused._runtime.cluster import is_collection
 from infused._runtime.compat import CallbackSupport, Interval, StrOptions, output_container
+from infused._runtime.tasks import is_collection
 from infused._typing import Floats, Ints
 from infused.exceptions import InputError, Setting
 from infused.graphs.validation import comparable

@@ -14,10 +14,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import clone
 
-from infused._runtime.cluster import current_cluster, each
 from infused._runtime.compat import Interval, StrOptions, fit_context
 from infused._runtime.messages import count, reason
 from infused._runtime.progress import Stage, reporting
+from infused._runtime.tasks import current_cluster, each
 from infused._typing import Array, Data, Floats, Ints, TargetKind
 from infused.exceptions import InputError, Setting
 from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, check_one_target, how_many

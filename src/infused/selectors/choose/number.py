@@ -13,9 +13,9 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_consistent_length
 
-from infused._runtime.cluster import current_cluster, each
 from infused._runtime.messages import reason
 from infused._runtime.progress import Stage, reporting
+from infused._runtime.tasks import current_cluster, each
 from infused._typing import Array, Data, Floats, Ints, TargetKind
 from infused.exceptions import InputError, Setting
 from infused.selectors.choose.evaluators import CONSTANT, LARGEST_WHOLE, Judge, scaled

@@ -14,9 +14,9 @@ from scipy.optimize import brentq
 from sklearn import config_context
 from sklearn.base import clone
 
-from infused._runtime.cluster import each
 from infused._runtime.messages import reason
 from infused._runtime.progress import Stage, reporting
+from infused._runtime.tasks import each
 from infused._runtime.threads import one_blas_thread
 from infused._typing import Array, Data, Floats, Ints
 from infused.exceptions import InputError

@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from infused._runtime.cluster import is_collection
 from infused._runtime.compat import Interval, StrOptions, fit_context
+from infused._runtime.tasks import current_cluster, is_collection
 from infused._runtime.threads import blas_threads, memory_budget
 from infused._typing import Array
 from infused.exceptions import InputError, Setting
@@ -109,9 +109,10 @@ class LinearSelector(BaseSelector):
             The fitted selector.
         """
         if is_collection(X):
-            from infused.selectors.linear.screening import fit_on_cluster
-
-            fit_on_cluster(self, X, y, sample_weight=sample_weight)
+            cluster = current_cluster()
+            if cluster is None:
+                raise InputError("X is an array of Dask: call this inside infused.cluster(client)")
+            cluster.fit(self, X, y, sample_weight=sample_weight)
             return self
         seen = look(self, X, y, several=True)
         kept = seen.variables.places(self.keep)

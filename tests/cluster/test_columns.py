@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 
 import infused
-from infused import InFusedLasso, structural_information
-from infused.data import open_columns
+from infused import InFusedLasso, open_columns, structural_information
 from infused.exceptions import InputError
 
 da = pytest.importorskip("dask.array")

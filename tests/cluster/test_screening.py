@@ -11,11 +11,11 @@ import pytest
 
 import infused
 from infused import MRMR, FusedLasso, GroupLasso, InFusedLasso, Lasso
-from infused._runtime.cluster import Cluster
+from infused._cluster import screening
+from infused._cluster.tasks import DaskCluster
 from infused.exceptions import InputError, MemoryBudgetError, ScreeningWarning
 from infused.selectors.inputs.training import dense_design, target_matrix
-from infused.selectors.linear import screening
-from tests.runtime.test_cluster import tasks_of
+from tests.cluster.test_tasks import tasks_of
 
 da = pytest.importorskip("dask.array")
 
@@ -60,7 +60,7 @@ def test_the_workers_solve_the_lasso_on_all_features(client, data):
     """Optimality on all features, checked here: |x'(Y - XB)| is at most lambda1, and less where B is zero."""
     X, y = data
     selector = Lasso(n_features_to_select=5, tol=1e-7)
-    found = screening.screen(screening.Chunks(Cluster(client), lazily(X)), selector, y)
+    found = screening.screen(screening.Chunks(DaskCluster(client), lazily(X)), selector, y)
     F, Y = dense_design(X, True, 10**9), target_matrix(y, "onehot", True)
     exact = Lasso(ranking="coefficient", tol=1e-8).fit(X, y)
     pull = np.linalg.norm(F.T @ (Y - F @ exact.coef_.T), axis=1)

@@ -11,10 +11,11 @@ import scipy.sparse as sp
 
 import infused
 from infused import StructuralInformation, structural_information
+from infused._cluster import information as distributed
 from infused.exceptions import InputError, OperationCancelledError
-from infused.information import distributed, structural
 from infused.information import pair_sums as blocks
-from tests.runtime.test_cluster import tasks_of
+from infused.information import structural
+from tests.cluster.test_tasks import tasks_of
 
 da = pytest.importorskip("dask.array")
 

@@ -11,23 +11,18 @@ with a :class:`ClusterError`.
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import CancelledError, wait
-from contextlib import ExitStack, closing, contextmanager, suppress
-from contextvars import ContextVar
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from itertools import count, islice
 from queue import Empty, SimpleQueue
-from socket import create_connection
 from time import monotonic, sleep
-from typing import Any, TypeVar
+from typing import Any
 from weakref import WeakSet
 
-from infused._runtime.messages import extra
-from infused._runtime.processes import sheltered_from_interrupts
-from infused.exceptions import InfusedError, InputError, Setting
+from infused._runtime.tasks import is_collection
+from infused.exceptions import InfusedError
 
 GONE = ("cancelled", "lost")
 CLOSED = ("closed", "closing")
@@ -38,8 +33,6 @@ PATIENCE_S = 120.0  # for a worker, where there is none
 LOOK_S = 2.0  # from one look at the cluster to the next, while we wait
 PAUSE_S = 0.1  # before something is tried again
 HAND_OVER_S = 2.0  # for the scheduler to know a worker that data are meant for
-
-_current: ContextVar[Cluster | None] = ContextVar("infused_cluster", default=None)
 
 
 class ClusterError(InfusedError):
@@ -54,7 +47,7 @@ class Held:
         self._future: Any = None
 
     def future(self) -> Any:
-        """Where it is, or will be."""
+        """Return where it is, or will be."""
         if self._future is None or self._future.status in GONE:
             self._future = self._make()
         return self._future
@@ -68,7 +61,7 @@ class Passing(Held):
     """Something that goes to the cluster for one task, and is forgotten when that is done."""
 
     def future(self) -> Any:
-        """A new one each time."""
+        """Make a new one each time."""
         return self._make()
 
 
@@ -80,13 +73,13 @@ class Done:
     error: BaseException | None = None
 
     def value(self) -> Any:
-        """What it returned; or what it raised, is raised."""
+        """Return what it returned, or raise what it raised."""
         if self.error is not None:
             raise self.error
         return self._value
 
 
-class Cluster:
+class DaskCluster:
     """The workers of a Dask client."""
 
     def __init__(self, client: Any):
@@ -101,8 +94,12 @@ class Cluster:
             sleep(PAUSE_S)
         return sorted(found)
 
+    def n_workers(self) -> int:
+        """Count the workers; wait for the first."""
+        return len(self.addresses())
+
     def n_threads(self) -> int:
-        """Tasks that can run at once."""
+        """Count the tasks that can run at once."""
         return max(1, int(sum(self._workers().values())))
 
     def check(self) -> None:
@@ -159,11 +156,11 @@ class Cluster:
         return Passing(future)
 
     def defer(self, function: Callable[..., Any], *arguments: Any) -> Held:
-        """A result that stays on the workers, computed when a task first needs it."""
+        """Keep a result on the workers, computed when a task first needs it."""
         return self._remembered(Held(lambda: self.submit(function, *arguments)))
 
     def submit(self, function: Callable[..., Any], *arguments: Any, worker: str | None = None) -> Any:
-        """A future; on the worker that is named, if it is still there when its turn comes."""
+        """Start a task; on the worker that is named, if it is still there when its turn comes."""
         given = [one.future() if isinstance(one, Held) else one for one in arguments]
         where = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
         with self._lost_is_told():
@@ -214,7 +211,7 @@ class Cluster:
     def finished(
         self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]
     ) -> Generator[tuple[int, Any]]:
-        """``function(*task)`` of every task with its place, as they are finished; few wait at a time.
+        """Compute ``function(*task)`` of every task, with its place, as they finish; few wait at a time.
 
         What is held here among the arguments is there in the task. Leaving early leaves no task behind.
         """
@@ -228,7 +225,7 @@ class Cluster:
                 yield place, done.value()
 
     def in_order(self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]) -> Generator[Any]:
-        """The same in the order of the tasks."""
+        """Compute ``function(*task)`` of every task, in their order."""
         early: dict[int, Any] = {}
         turn = count()
         due = next(turn)
@@ -252,7 +249,7 @@ class Cluster:
 class Running:
     """Tasks that run on a cluster: what is added comes back when it is done, whichever comes first."""
 
-    def __init__(self, cluster: Cluster):
+    def __init__(self, cluster: DaskCluster):
         self._cluster = cluster
         self._done: SimpleQueue[str] = SimpleQueue()
         self._tasks: dict[str, tuple[Any, _Task]] = {}
@@ -298,7 +295,7 @@ class Running:
         future.add_done_callback(lambda done: self._done.put(done.key))
 
     def _outcome(self, future: Any) -> Done | None:
-        """The end of a task; None where its inputs or its result were lost."""
+        """Return how a task ended; None where its inputs or its result were lost."""
         if future.status in GONE:
             return None
         if future.status == "error":
@@ -319,7 +316,7 @@ class _Task:
 
 
 def _run(function: Callable[..., Any], *arguments: Any) -> Any:
-    """On a worker: its processors are shared by the tasks, so each has one thread for linear algebra."""
+    """Run a task on a worker; tasks share its processors, so each has one thread for linear algebra."""
     import scipy.linalg  # noqa: F401 - with it comes the last of the libraries whose threads are limited
 
     from infused._runtime.threads import one_blas_thread
@@ -329,179 +326,10 @@ def _run(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _told(error: BaseException) -> BaseException:
-    """What a task raised; of a task that cost several workers their lives, what to do."""
+    """Return what a task raised; where it cost several workers their lives, what to do."""
     if type(error).__name__ != "KilledWorker":
         return error
     return ClusterError(
         "several workers died of one task, as they do when memory runs out: give them more memory, or take "
         "smaller chunks"
     )
-
-
-@contextmanager
-def cluster(client: Any) -> Iterator[None]:
-    """Run what is called inside on a Dask cluster, with the same answers.
-
-    The cells of :func:`infused.compare` and of benchmarks, the half-samples of a stability selection, the
-    folds of an automatic choice and the tiles of U become tasks of its workers. Data that are arrays of Dask,
-    chunked by features, are read where the workers are, and never pass through this process or through the
-    scheduler.
-
-    Parameters
-    ----------
-    client : distributed.Client
-        Connected to the cluster. It must be able to reach the workers, which must have infused installed.
-
-    Yields
-    ------
-    None
-        Calls inside the block use the cluster.
-
-    See Also
-    --------
-    structural_information : U, by tiles.
-    compare : Many fits.
-
-    Examples
-    --------
-    >>> import infused
-    >>> from distributed import Client, LocalCluster
-    >>> local = LocalCluster(n_workers=1, processes=False, dashboard_address="127.0.0.1:0")
-    >>> with local, Client(local) as client, infused.cluster(client):
-    ...     found = infused.compare("wine", methods=["anova"], k=[2, 4], folds=3)
-    >>> found.table["method"].tolist()
-    ['anova', 'random', 'all features', 'majority class']
-    """
-    Client = extra("distributed").Client
-    if not isinstance(client, Client) or client.asynchronous:
-        raise InputError(f"cluster() takes a distributed.Client that is not asynchronous, got {client!r}")
-    place = Cluster(client)
-    token = _current.set(place)
-    try:
-        yield
-    finally:
-        _current.reset(token)
-        place.release()
-
-
-def is_collection(value: Any) -> bool:
-    """Whether something is an array of Dask, or another of its collections; without loading Dask."""
-    return hasattr(value, "__dask_graph__")
-
-
-def current_cluster() -> Cluster | None:
-    """The cluster of the block that this runs in, if there is one."""
-    return _current.get()
-
-
-PATIENCE_S = 10  # for a scheduler to answer
-
-
-@contextmanager
-def on_cluster(scheduler: str | None = None, workers: int | None = None) -> Iterator[None]:
-    """What runs inside uses the cluster that was asked for, if one was.
-
-    ``scheduler`` is the address of one that is there; ``workers`` is the number of processes of one that is
-    started for this block, and ends with it.
-    """
-    if scheduler is None and workers is None:
-        yield
-        return
-    if scheduler is not None and workers is not None:
-        raise InputError(
-            Setting("workers"), " starts a cluster and ", Setting("scheduler"), " uses one: give one of them"
-        )
-    if workers is not None and workers < 1:
-        raise InputError(Setting("workers", workers), ": give a whole number from 1")
-    extra("dask")
-    extra("distributed")
-    for handler in logging.getLogger("distributed").handlers:
-        handler.setLevel(logging.CRITICAL)  # a command says itself what is lost, in one line
-    with ExitStack() as stack:
-        place = scheduler if workers is None else stack.enter_context(local_cluster(workers))
-        stack.enter_context(cluster(stack.enter_context(_client(place, scheduler))))
-        yield
-
-
-@contextmanager
-def local_cluster(n_workers: int, **more: Any) -> Iterator[Any]:
-    """Processes with one thread each, for this machine alone, without a dashboard; Ctrl-C is for this one."""
-    with sheltered_from_interrupts():
-        local = extra("distributed").LocalCluster(
-            n_workers=n_workers,
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
-            scheduler_kwargs={"dashboard": False},
-            silence_logs=logging.CRITICAL,
-            **more,
-        )
-    with local:
-        yield local
-
-
-def _nothing_listens(address: str) -> bool:
-    """Whether a scheduler can be ruled out before a client of Dask is made.
-
-    A client that could not connect waits for the garbage collector, which may come while the next one starts:
-    then both wait for one lock, forever.
-    """
-    try:
-        host, port = extra("distributed.comm").get_address_host_port(address)
-        create_connection((host, port), PATIENCE_S).close()
-    except (OSError, ValueError):
-        return True
-    return False
-
-
-@contextmanager
-def _client(place: Any, scheduler: str | None) -> Iterator[Any]:
-    try:
-        if scheduler is not None and _nothing_listens(scheduler):
-            raise TimeoutError(scheduler)
-        with sheltered_from_interrupts():
-            client = extra("distributed").Client(place, timeout=PATIENCE_S, set_as_default=False)
-    except (OSError, TimeoutError, ValueError):
-        raise InputError(
-            Setting("scheduler", scheduler),
-            ": no scheduler of Dask answers there; give an address like tcp://node1:8786",
-        ) from None
-    with client:
-        yield client
-
-
-SMALL = (int, float, str, bytes)  # what may pass through a scheduler
-
-Task = TypeVar("Task")
-Result = TypeVar("Result")
-
-
-def each(
-    function: Callable[..., Result], tasks: Iterable[Task], *data: Any, n_jobs: int | None = None
-) -> Generator[Result]:
-    """``function(*data, task)`` of every task, in their order.
-
-    Inside ``infused.cluster(client)`` the tasks run there, on data that are sent once, to the workers
-    directly. Else they run in ``n_jobs`` processes, as joblib counts them; one runs here. Leaving early stops
-    what has not begun.
-    """
-    cluster = current_cluster()
-    if cluster is not None:
-        held = [cluster.put(one) for one in data]
-        given = (task if isinstance(task, SMALL) else cluster.passing(partial(_same, task)) for task in tasks)
-        with closing(cluster.in_order(function, ((*held, task) for task in given))) as results:
-            yield from results
-        return
-    from joblib import Parallel, delayed, effective_n_jobs
-
-    if effective_n_jobs(n_jobs) == 1:
-        yield from (function(*data, task) for task in tasks)
-        return
-    jobs = (delayed(function)(*data, task) for task in tasks)
-    with closing(Parallel(n_jobs=n_jobs, return_as="generator")(jobs)) as results:
-        yield from results
-
-
-def _same(value: Any) -> Any:
-    return value

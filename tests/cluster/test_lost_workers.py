@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import infused
-from infused._runtime import cluster as runtime
-from infused._runtime.cluster import each
+from infused._cluster import tasks as runtime
+from infused._runtime.tasks import each
 
 pytest.importorskip("distributed")
 

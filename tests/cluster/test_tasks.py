@@ -12,8 +12,8 @@ import pytest
 from sklearn.datasets import load_wine
 
 import infused
-from infused._runtime import cluster as started
-from infused._runtime.cluster import current_cluster, each
+from infused._cluster import session as started
+from infused._runtime.tasks import current_cluster, each
 from infused.exceptions import InputError
 
 PATIENCE_S = 60

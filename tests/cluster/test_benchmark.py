@@ -16,7 +16,7 @@ from infused.exceptions import InputError
 from infused.selectors.method import Method
 from tests.bench.odd_selectors import MARK
 from tests.bench.test_runner import ODD, PATIENCE_S, finish, lasting, n_cells, start, wait_until
-from tests.runtime.test_cluster import tasks_of
+from tests.cluster.test_tasks import tasks_of
 
 pytest.importorskip("distributed")
 

@@ -24,10 +24,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from infused._cluster.tasks import DaskCluster, Held
 from infused._runtime.checks import settled
-from infused._runtime.cluster import Cluster, Held, is_collection
 from infused._runtime.messages import extra
 from infused._runtime.progress import Stage
+from infused._runtime.tasks import is_collection
 from infused._runtime.threads import one_blas_thread, require, spans, workers
 from infused._typing import Floats, Ints
 from infused.exceptions import InputError
@@ -79,7 +80,7 @@ class Common:
 class DistributedInformation(StructuralInformation):
     """The structural information of data on a cluster; made by :meth:`StructuralInformation.from_data`."""
 
-    def __init__(self, X: Any, y: Any, graph: Graph, target: Target, options: Options, cluster: Cluster):
+    def __init__(self, X: Any, y: Any, graph: Graph, target: Target, options: Options, cluster: DaskCluster):
         if not is_collection(X):
             X = check_data(X)
         blocks = [cluster.passing(make) for make in feature_blocks(X, TILE)]

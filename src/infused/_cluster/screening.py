@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from infused._cluster.tasks import DaskCluster
 from infused._runtime.checks import settled
-from infused._runtime.cluster import Cluster, current_cluster
 from infused._runtime.progress import Stage
 from infused._runtime.threads import format_bytes, memory_budget, one_blas_thread, spans
 from infused._typing import Floats, Ints
@@ -49,11 +49,8 @@ MOST_ROUNDS = 40
 SLACK = 1e-3  # by how much a feature must break its condition, as a share of lambda1
 
 
-def fit_on_cluster(selector: Any, X: Any, y: Any, **given: Any) -> None:
+def fit_on_cluster(cluster: DaskCluster, selector: Any, X: Any, y: Any, **given: Any) -> None:
     """Fit a linear selector to an array of Dask."""
-    cluster = current_cluster()
-    if cluster is None:
-        raise InputError("X is an array of Dask: call this inside infused.cluster(client)")
     _check(selector, X, given)
     n_samples, n_features = (int(size) for size in X.shape)
     _, y = with_targets(clone(selector), np.zeros((n_samples, 1)), y)
@@ -71,7 +68,7 @@ def fit_on_cluster(selector: Any, X: Any, y: Any, **given: Any) -> None:
 class Chunks:
     """An array of Dask, a chunk of features at a time."""
 
-    def __init__(self, cluster: Cluster, X: Any):
+    def __init__(self, cluster: DaskCluster, X: Any):
         self._cluster = cluster
         X = X.rechunk({0: -1})
         self.shape = tuple(int(size) for size in X.shape)

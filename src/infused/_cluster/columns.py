@@ -44,7 +44,7 @@ class Columns:
 
     Examples
     --------
-    >>> from infused.data import Columns
+    >>> from infused._cluster.columns import Columns
     >>> Columns(None, ["a", "b"]).names
     ['a', 'b']
     """
@@ -91,11 +91,11 @@ def open_columns(
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> import pandas as pd
-    >>> from infused.data import open_columns
+    >>> import infused
     >>> with TemporaryDirectory() as folder:
     ...     table = pd.DataFrame({"a": [1.0, 2.0], "b": [3, 4], "kind": ["x", "y"]})
     ...     table.to_parquet(Path(folder) / "part-0.parquet")
-    ...     columns = open_columns(folder, target="kind")
+    ...     columns = infused.open_columns(folder, target="kind")
     ...     X = columns.X.compute()
     >>> columns.names, X.tolist(), columns.y.tolist()
     (['a', 'b'], [[1.0, 3.0], [2.0, 4.0]], ['x', 'y'])
