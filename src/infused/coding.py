@@ -95,6 +95,11 @@ class Coded(NamedTuple):
     numeric: Array | None
     """Which columns hold numbers, rather than 0 and 1 for levels and gaps; None for all."""
 
+    @property
+    def variables(self) -> Ints:
+        """The variable of each column."""
+        return np.arange(self.F.shape[1]) if self.groups is None else self.groups
+
     def columns(self, variables: Ints) -> tuple[Ints, Ints]:
         """The columns of these variables, one after another, and where those of each end."""
         if self.groups is None:

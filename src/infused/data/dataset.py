@@ -12,7 +12,7 @@ import numpy as np
 from infused._runtime.messages import count, listed, quoted
 from infused._runtime.threads import cached_property
 from infused._typing import Array, Data, TargetKind
-from infused.coding import Coded, Coder, Levels, Origin, has_gaps
+from infused.coding import Coded, Coder, Coding, Levels, Origin, has_gaps
 from infused.data.columns import no_columns
 from infused.data.reading import DataError, GridOrder, ReadOptions
 
@@ -157,15 +157,53 @@ class Dataset:
         """Whether X has neither gaps nor categories."""
         return self.levels is None and not self.coder.gaps
 
+    @cached_property
+    def coding(self) -> Coding:
+        """How features become columns of numbers, as it was learned on all samples; computed once."""
+        return self.coder.fit(self.X)
+
+    @cached_property
+    def _coded(self) -> Coded:
+        return self.coding.apply(self.X)
+
     def coded(self) -> Coded:
-        """The columns of numbers that a selector takes, learned on all samples.
+        """Return the columns of numbers that a selector takes, learned on all samples; computed once.
 
         Returns
         -------
         Coded
             ``F`` holds the columns, ``groups`` the feature of each; None where each feature is one column.
         """
-        return self.coder.fit(self.X).apply(self.X)
+        return self._coded
+
+    def duplicates(self) -> dict[int, int]:
+        """Find the features that repeat an earlier one exactly; none where ``keep_duplicates`` was given.
+
+        Categories do where they divide the samples in the same way, whatever their levels are called.
+
+        Returns
+        -------
+        dict
+            Positions of duplicates, each with that of the first feature with these values.
+        """
+        first: dict[tuple[bool, bytes], int] = {}  # by digests: the values themselves would be a copy of X
+        found: dict[int, int] = {}
+        for j, (rows, values) in enumerate(() if self.options.keep_duplicates else _columns(self.X)):
+            category = self.levels is not None and self.levels[j] is not None
+            digest = hashlib.blake2b(digest_size=16)
+            if category:
+                column = np.zeros(self.n_samples)
+                column[rows] = values
+                _feed_numbers(digest, _numbered(column), "<i8")
+            else:
+                _feed_numbers(digest, rows, "<i8")
+                _feed_numbers(digest, np.where(np.isnan(values), np.nan, values), "<f8")
+            key = (category, digest.digest())
+            if key in first:
+                found[j] = first[key]
+            else:
+                first[key] = j
+        return found
 
     @property
     def _filled_by(self) -> str | None:
@@ -282,6 +320,14 @@ def _columns(X: Data) -> Iterator[tuple[Array, Array]]:
     by_column.eliminate_zeros()
     for start, end in zip(by_column.indptr, by_column.indptr[1:], strict=False):
         yield by_column.indices[start:end], by_column.data[start:end]
+
+
+def _numbered(codes: Array) -> Array:
+    """Number levels in the order of their first samples."""
+    _, first, member = np.unique(codes, return_index=True, return_inverse=True)
+    number = np.empty(len(first), dtype=np.int64)
+    number[np.argsort(first)] = np.arange(len(first))
+    return number[member]
 
 
 def _feed_texts(digest: Any, texts: Iterable[str]) -> None:

@@ -266,10 +266,10 @@ class SelectionRecord:
     """Of the best features (at most 24); empty for classes and for several targets."""
     convergence: Convergence | None
     """None for methods that do not iterate."""
+    coding: tuple[VariableCoding, ...]
+    """How the selected features are read and coded, in rank order."""
     number: NumberCurve | None = None
     """How the number of features was chosen; None where it was given."""
-    coding: tuple[VariableCoding, ...] | None = None
-    """How the selected features are read and coded, in rank order; None where it is not known."""
     stability: SelectionStability | None = None
     """Selection frequencies in half-samples; None where they were not computed."""
     shadows: Shadows | None = None
@@ -380,9 +380,9 @@ def _wrong_features(record: SelectionRecord) -> Iterator[str]:
             yield f"selected[{n}].index is {feature.index}, outside 0 to {n_features - 1}"
         if feature.coefficients is not None and len(feature.coefficients) != n_targets:
             yield f"selected[{n}] has {len(feature.coefficients)} coefficients, not {n_targets}"
-    if record.coding is not None and len(record.coding) != k:
+    if len(record.coding) != k:
         yield f"coding has {len(record.coding)} entries for {k} selected features"
-    for n, variable in enumerate(record.coding or ()):
+    for n, variable in enumerate(record.coding):
         origin = variable.origin
         if origin.how not in HOWS or origin.decimal not in DECIMALS or origin.format not in (None, *DATES):
             yield f"coding[{n}].origin has a way to read a column that does not exist"

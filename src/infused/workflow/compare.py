@@ -23,8 +23,7 @@ from infused.data import Dataset, load_data
 from infused.exceptions import InputError, Setting
 from infused.record.sentences import unit
 from infused.selectors.method import Method
-from infused.workflow.candidates import repeated_features, told_repeats
-from infused.workflow.select import check_jobs
+from infused.workflow.select import check_jobs, duplicates_note
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -315,12 +314,12 @@ def compare(
 
 
 def _once(dataset: Dataset) -> Dataset:
-    """The data without features that repeat another one exactly; those of a picture all stay."""
-    repeated = {} if dataset.grid_shape is not None else repeated_features(dataset)
-    if not repeated:
+    """Drop features that repeat another one exactly, but none of an image."""
+    duplicates = {} if dataset.grid_shape is not None else dataset.duplicates()
+    if not duplicates:
         return dataset
-    left = [j for j in range(dataset.n_features) if j not in repeated]
-    return replace(dataset.take(left), notes=(*dataset.notes, told_repeats(dataset, repeated)))
+    left = [j for j in range(dataset.n_features) if j not in duplicates]
+    return replace(dataset.take(left), notes=(*dataset.notes, duplicates_note(dataset, duplicates)))
 
 
 def check_timeout(timeout: float | None) -> None:

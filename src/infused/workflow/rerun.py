@@ -1,4 +1,4 @@
-"""The same request again, checked against its record."""
+"""``infused.rerun``: the request of a record again, and whether the same features come out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from infused.data import Dataset
-from infused.data.dataset import fingerprint
 from infused.data.named import find_named
 from infused.data.sources import is_address
 from infused.exceptions import InputError, Setting
@@ -47,7 +46,7 @@ class Repetition:
 
     @property
     def difference(self) -> str:
-        """What is not the same, in a sentence; empty where all is."""
+        """Say what differs; empty where nothing does."""
         before, now = [feature.name for feature in self.earlier.selected], self.again.features
         if before == now:
             return ""
@@ -82,7 +81,7 @@ def rerun(
     ----------
     selection : Selection, or path of a selection.json or of its folder
         The earlier one.
-    data : path, name, data frame, pair (X, y) or AnnData, default=None
+    data : path, name, data frame, pair (X, y), AnnData or Dataset, default=None
         Where the data are now, if they were moved or given in Python.
     n_jobs : int, default=None
         Threads; -1 for every core.
@@ -114,7 +113,8 @@ def rerun(
     source = request.source if data is None else data
     if source is None:
         raise InputError("the data of this record were given in Python: pass them as ", Setting("data"))
-    if data is None and find_named(source) is None and not is_address(source) and not _is_file(source):
+    there = data is not None or find_named(source) or is_address(source) or Path(source).expanduser().exists()
+    if not there:
         raise InputError(
             f"{source!r}, which the record names, is not here: say where it is with ", Setting("data")
         )
@@ -123,25 +123,11 @@ def rerun(
     changed = f"{request.source or 'the data'!r} changed since {earlier.created}"
 
     def check(dataset: Dataset) -> None:
-        if not _same(dataset, earlier) and not force:
+        if dataset.fingerprint != earlier.data.fingerprint and not force:
             raise InputError(f"{changed}: select from it as it is now with ", Setting("force", True))
 
     again = run_request(request, data, n_jobs=n_jobs, check=check)
-    same = again.data is not None and _same(again.data, earlier)
+    same = again.record.data.fingerprint == earlier.data.fingerprint
     if not same:
         warnings.warn(f"{changed}, so other features may have come out", UserWarning, stacklevel=2)
     return Repetition(earlier, again, same)
-
-
-def _is_file(source: str) -> bool:
-    return Path(source).expanduser().exists()
-
-
-def _same(dataset: Dataset, earlier: SelectionRecord) -> bool:
-    """Whether a record is about these values; those of earlier versions have gaps filled, and no coding."""
-    known = earlier.data.fingerprint
-    if dataset.fingerprint == known or earlier.coding is not None or dataset.levels is not None:
-        return dataset.fingerprint == known
-    numbers = replace(dataset.coder.learn(dataset.X), levels=None)
-    whole = replace(numbers, variables=tuple(replace(one, indicator=False) for one in numbers.variables))
-    return fingerprint(whole.apply(dataset.X).F, dataset.y, dataset.feature_names) == known

@@ -10,10 +10,13 @@ from time import process_time
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from infused._runtime.messages import check_choice, listed
+from infused._runtime.messages import check_choice, count, listed, quoted
 from infused._runtime.progress import timed
+from infused._typing import Ints
 from infused.bench.tuning import TRANSFORMS, choose_number, choose_transform, transformed
+from infused.coding import Coded
 from infused.data import DataError, Dataset, load_data
 from infused.data.columns import find_columns
 from infused.data.reading import ReadOptions, several
@@ -24,13 +27,13 @@ from infused.record.summary import summarize
 from infused.selectors.choose.number import NumberCurve, checked_scoring
 from infused.selectors.choose.scoring import default_scoring
 from infused.selectors.method import APART, Method, plain, prepared, with_groups
-from infused.workflow.candidates import candidates
 from infused.workflow.selection import Selection
-from infused.workflow.trust import Trust, look_again
+from infused.workflow.trust import Trust, assess_trust
 
 ENOUGH_FOR_TRANSFORM = 100  # features to choose the transform with, where their number is not given
 LARGEST_SEED = 2**32 - 1
 USUAL = "infused-lasso"
+SHOWN = 5  # duplicates in a note
 BY_THEMSELVES = ("auto", "knockoffs")  # they choose the number, if it is left to them
 
 
@@ -154,54 +157,48 @@ def run_request(
         request = replace(request, reading=dataset.options)  # a Dataset brings its own
     asked = _with_grid(request)
     kept = _places(asked, dataset)
-    field = candidates(dataset, asked, kept)
-    if isinstance(request.k, int) and request.k > field.most:
-        once = " without duplicates" if field.most < dataset.n_features else ""
+    seen = candidates(dataset, asked, kept)
+    if isinstance(request.k, int) and request.k > seen.most:
+        once = " without duplicates" if seen.most < dataset.n_features else ""
         raise InputError(
             Setting("k", request.k),
-            f" is more than the {field.most:,} features of {dataset.name!r}{once}",
+            f" is more than the {seen.most:,} features of {dataset.name!r}{once}",
         )
-
-    placed = {"keep": np.searchsorted(field.positions, kept).tolist()} if kept else {}
-    method = asked.having(placed)
-    first = [dataset.feature_names[j] for j in kept]
+    if dataset.y.ndim > 1:
+        _check_targets(dataset, asked)
+    method = asked.having({"keep": np.searchsorted(seen.positions, kept).tolist()} if kept else {})
 
     def make(k: int | float | None) -> Any:
         seed = request.seed
         return prepared(method, k, dataset.kind, grid_shape=dataset.grid_by_rows, seed=seed, n_jobs=n_jobs)
 
     made = make(None if isinstance(request.k, str) else request.k)
-    _check_targets(dataset, asked.id, made)
-    chosen = _choose(field.data, request, make, timings)
-    k = chosen.k if not isinstance(chosen.k, int) else min(chosen.k, field.data.n_features)
+    chosen = _choose(seen.data, request, make, timings)
+    k = chosen.k if not isinstance(chosen.k, int) else min(chosen.k, len(seen.positions))
     if asked.id == "auto" and request.scoring is not None:
         made.set_params(scoring=request.scoring)
     start = process_time()
     with timed(timings, "select", "selecting features"):
-        coded = field.data.coded()
-        names = field.data.feature_names
-        by_column = names if coded.groups is None else [names[j] for j in coded.groups]
-        F = transformed(coded.F, chosen.transform, by_column, coded.numeric)
+        coded = dataset.coded().taken(seen.positions)
+        F = coded.F
+        if chosen.transform != "none":
+            names = [seen.data.feature_names[j] for j in coded.variables]
+            F = transformed(F, chosen.transform, names, coded.numeric)
         selector = with_groups(made.set_params(n_features_to_select=k), coded.groups).fit(F, dataset.y)
-    trust = look_again(selector, F, dataset.y, request, timings, n_jobs, process_time() - start)
+    trust = assess_trust(selector, F, dataset.y, request, timings, n_jobs, process_time() - start)
     with timed({}, "summarise", "summarising"):
-        found = inspect_data(field.data, coded, pixels=dataset.grid_shape is not None)
+        found = inspect_data(seen.data, coded, pixels=dataset.grid_shape is not None)
+        first = [dataset.feature_names[j] for j in kept]
         record = summarize(
             dataset,
             selector,
             replace(request, method=_complete(asked, selector, first), stability=trust.n_pairs),
             transform=chosen.transform,
             timings=timings,
-            notes=(
-                *field.notes,
-                *found,
-                *([f"selected as asked, before all others: {listed(first)}"] if first else []),
-                *chosen.reasons,
-                *_told(selector, trust),
-            ),
+            notes=(*seen.notes, *found, *_kept_note(first), *chosen.reasons, *_fit_notes(selector, trust)),
             number=chosen.number or getattr(selector, "number_curve_", None),
-            kept=field.positions,
-            rest=field.rest,
+            kept=seen.positions,
+            rest=seen.rest,
             n_selected=chosen.k if isinstance(chosen.k, int) and chosen.k != k else None,
             stability=trust.stability,
             shadows=trust.shadows,
@@ -210,6 +207,87 @@ def run_request(
     if published and record.reference is None:
         record = replace(record, reference=published)
     return Selection(record, selector, dataset)
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Features that a selector sees."""
+
+    data: Dataset
+    """With these features alone."""
+    positions: Ints
+    """Where they are among all."""
+    rest: Ints
+    """The others: constant ones, then duplicates."""
+    most: int
+    """How many can be selected: with the constant ones, but no duplicates."""
+    notes: tuple[str, ...]
+
+
+def candidates(dataset: Dataset, method: Method, kept: Sequence[int] = ()) -> Candidates:
+    """Leave out exact duplicates of earlier features and constant ones, but not what is to be kept.
+
+    Where the method depends on the places of features, in an image or in a graph that was given, they all
+    stay: a linear model has no use for a constant one anyway.
+    """
+    every, none = np.arange(dataset.n_features), np.zeros(0, dtype=np.int64)
+    if _depends_on_places(dataset, method):
+        return Candidates(dataset, every, none, dataset.n_features, ())
+    constant = np.setdiff1d(_constant_features(dataset.coded()), kept)
+    duplicates = _for_the_kept(dataset.duplicates(), kept)
+    duplicates = {j: first for j, first in duplicates.items() if j not in set(constant.tolist())}
+    left = np.setdiff1d(every, [*constant, *duplicates])
+    if len(left) == 0 or len(left) == len(every):
+        return Candidates(dataset, every, none, dataset.n_features, ())
+    notes = [duplicates_note(dataset, duplicates)] if duplicates else []
+    if len(constant):
+        names = listed(dataset.feature_names[j] for j in constant)
+        notes.append(
+            f"{count(len(constant), 'constant column')}, selected only where nothing else is left: {names}"
+        )
+    most = dataset.n_features - len(duplicates)
+    rest = np.array([*constant, *duplicates], dtype=np.int64)
+    return Candidates(dataset.take(left.tolist()), left, rest, most, tuple(notes))
+
+
+def _for_the_kept(duplicates: dict[int, int], kept: Sequence[int]) -> dict[int, int]:
+    """Let features that are kept stand for those that they repeat."""
+    for j in kept:
+        first = duplicates.pop(j, j)
+        if first != j and first not in kept:
+            duplicates = {other: j if one == first else one for other, one in duplicates.items()}
+            duplicates[first] = j
+    return duplicates
+
+
+def _depends_on_places(dataset: Dataset, method: Method) -> bool:
+    if method.parameters.get("groups") is not None:
+        return True
+    takes = method.takes
+    if "fusion" not in takes:
+        return False
+    fusion = method.parameters.get("fusion", takes["fusion"])
+    if not isinstance(fusion, str):
+        return fusion is not None
+    return fusion == "grid" or (fusion == "auto" and dataset.grid_shape is not None)
+
+
+def duplicates_note(dataset: Dataset, duplicates: dict[int, int]) -> str:
+    """Say which features were dropped as duplicates, each with the one that stands for it."""
+    names = dataset.feature_names
+    pairs = [f"{quoted(names[j])} (same as {quoted(names[first])})" for j, first in duplicates.items()]
+    more = f" and {len(pairs) - SHOWN:,} more" if len(pairs) > SHOWN else ""
+    return f"dropped exact duplicates: {', '.join(pairs[:SHOWN])}{more}"
+
+
+def _constant_features(coded: Coded) -> Ints:
+    """Return the features that have one value only, in all their columns."""
+    F = coded.F
+    if sparse.issparse(F):
+        same = F.min(axis=0).toarray().ravel() == F.max(axis=0).toarray().ravel()
+    else:
+        same = (F[0] == F).all(axis=0)
+    return np.flatnonzero(np.bincount(coded.variables, weights=~same) == 0)
 
 
 def check_request(request: Request) -> None:
@@ -312,22 +390,21 @@ def _places(method: Method, dataset: Dataset) -> list[int]:
         raise InputError(*error.parts, *(() if str(error).endswith("?") else left_out)) from error
 
 
-def _told(selector: Any, trust: Trust) -> list[str]:
-    """What was found out or chosen on the way, in sentences."""
-    notes = _told_fusion(selector)
+def _kept_note(kept: list[str]) -> list[str]:
+    return [f"selected as asked, before all others: {listed(kept)}"] if kept else []
+
+
+def _fit_notes(selector: Any, trust: Trust) -> list[str]:
+    """Say what the selector and the assessment found out or chose by themselves."""
+    notes = []
+    asked = getattr(selector, "fusion", None)
+    if isinstance(asked, str) and asked == "auto" and selector.fusion_ != "none":
+        along = "along the pixels of an image" if selector.fusion_ == "grid" else "along a chain"
+        notes.append(f"features were fused {along}: {selector.fusion_reason_}")
     if hasattr(selector, "candidates_"):
         tried = sum(status == "tried" for status in selector.candidates_["status"])
         notes.append(f"{selector.method_} was chosen among {tried} methods by cross-validation")
     return [*notes, *([trust.note] if trust.note else [])]
-
-
-def _told_fusion(selector: Any) -> list[str]:
-    """Which features were fused and why, where the method found it out by itself."""
-    asked = getattr(selector, "fusion", None)
-    if not (isinstance(asked, str) and asked == "auto"):
-        return []
-    along = {"chain": "along a chain", "grid": "along the grid of a picture"}.get(selector.fusion_)
-    return [f"features were {f'fused {along}' if along else 'not fused'}: {selector.fusion_reason_}"]
 
 
 def _about(k: int | float | str | None, dataset: Dataset) -> int:
@@ -345,13 +422,14 @@ def _with_grid(request: Request) -> Method:
     return method.having({"fusion": "grid", **method.parameters})
 
 
-def _check_targets(dataset: Dataset, id: str, selector: Any) -> None:
+def _check_targets(dataset: Dataset, method: Method) -> None:
     """Refuse several targets where the selector takes one, as scikit-learn's tags say."""
+    selector = method.make()
     tags = selector.__sklearn_tags__() if hasattr(selector, "__sklearn_tags__") else None
-    if dataset.y.ndim > 1 and tags is not None and not tags.target_tags.multi_output:
+    if tags is not None and not tags.target_tags.multi_output:
         raise InputError(
-            f"{id} takes one target, but {dataset.target_name!r} has {dataset.y.shape[1]} columns: take "
-            "another method, such as lasso"
+            f"{method.id} takes one target, but {dataset.target_name!r} has {dataset.y.shape[1]} columns: "
+            "take another method, such as lasso"
         )
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from infused._runtime.files import settle, write_whole
-from infused._runtime.messages import count, extra, listed
+from infused._runtime.messages import count, extra
 from infused.coding import Coding
-from infused.data import Dataset, load_features
+from infused.data import Dataset
 from infused.data.load import read_recorded
 from infused.data.reading import ReadOptions
 from infused.exceptions import InputError
@@ -242,9 +242,6 @@ def applied(
         raise InputError("the selection has no features, so there is nothing to apply")
     transform = record.transform if transformed else "none"
     variables = record.coding
-    if variables is None:  # of an earlier version: such a record has no values to fill gaps with
-        features = load_features(data, names, reading)
-        return _without_gaps(transform_values(features.X, transform, names), names), ()
     features = read_recorded(data, variables, reading)
     levels = features.levels or (None,) * len(names)
     coding = Coding(variables, levels)
@@ -274,14 +271,3 @@ def _told(counts: dict[str, int]) -> tuple[str, ...]:
     if counts["unknown"]:
         notes.append(f"{count(counts['unknown'], 'value')} of categories that the selection had not seen")
     return tuple(notes)
-
-
-def _without_gaps(X: Any, names: tuple[str, ...]) -> dict[str, Any]:
-    values = dense_columns(X, slice(None))
-    gaps = [name for name, column in zip(names, values.T, strict=True) if np.isnan(column).any()]
-    if gaps:
-        raise InputError(
-            f"values are missing in {listed(gaps)}, and this record of an earlier version does not say what "
-            "to fill them with: select again"
-        )
-    return dict(zip(names, values.T, strict=True))

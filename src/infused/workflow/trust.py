@@ -44,7 +44,7 @@ class Trust:
         return 0 if self.stability is None else int(self.stability.n_pairs)
 
 
-def look_again(
+def assess_trust(
     selector: Any,
     F: Data,
     y: Array,
