@@ -35,7 +35,7 @@ __getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)
 _IMPORTED = {
     *("infused", "numpy", "scipy", "sklearn", "joblib", "numba", "threadpoolctl", "psutil"),
     *("anndata", "h5py", "openpyxl", "pandas", "polars", "pyarrow", "zarr", "dask", "distributed"),
-    *("filelock", "jinja2", "matplotlib", "pooch", "requests", "rich", "typer"),
+    *("filelock", "jinja2", "matplotlib", "requests", "rich", "typer"),
 }
 _PATIENCE_S = 10.0  # for one that waits for a lock that this thread has
 

@@ -102,8 +102,8 @@ def test_a_cut_transfer_goes_on_where_it_was(server, place, ranges):
     server.cut, server.ranges = 5000, ranges
     with pytest.raises(DataError, match=r"was cut after [\d,]+ bytes .*: run it again, it goes on"):
         fetch_file("Isolet1")
-    assert names(place) == ["Isolet1.mat.part"] and not dataset_info("Isolet1").present
-    have = (place / "Isolet1.mat.part").stat().st_size
+    assert names(place) == ["Isolet1.part.mat"] and not dataset_info("Isolet1").present
+    have = (place / "Isolet1.part.mat").stat().st_size
     assert 0 < have <= 5000
     server.cut = None
     assert fetch_file("Isolet1").read_bytes() == WHOLE
@@ -112,7 +112,7 @@ def test_a_cut_transfer_goes_on_where_it_was(server, place, ranges):
 
 def test_a_part_that_is_longer_than_the_file_begins_anew(server, place):
     place.mkdir()
-    (place / "Isolet1.mat.part").write_bytes(b"x" * (len(WHOLE) + 9))
+    (place / "Isolet1.part.mat").write_bytes(b"x" * (len(WHOLE) + 9))
     assert fetch_file("Isolet1").read_bytes() == WHOLE
     assert len(server.asked) == 2
 
@@ -192,7 +192,7 @@ def test_a_set_without_a_sum_goes_on_where_its_version_is_still_there(place, mon
         monkeypatch.setitem(SETS, "colon", replace(SETS["colon"], address=f"{where}/set.mat"))
         with pytest.raises(DataError, match=r"was cut after 5,000 bytes .*it goes on from there"):
             fetch_file("colon")
-        assert names(place) == ["colon.mat.part", "colon.mat.version"]
+        assert names(place) == ["colon.part.mat", "colon.part.version"]
         assert fetch_file("colon").read_bytes() == WHOLE
     assert first_byte(asked[1]) == CUT and f"If-Range: {headers[0].partition(' ')[2]}" in asked[1]
     assert names(place) == ["colon.mat", "colon.sha256"]

@@ -4,10 +4,11 @@ Importing this loads no library that reads files; each reader loads its own when
 """
 
 from infused.data.dataset import Dataset, Features
-from infused.data.load import load_data, load_features
+from infused.data.load import load_data
 from infused.data.named import DatasetInfo, available_datasets, dataset_info
 from infused.data.readers import reader_formats
 from infused.data.reading import DataError, ReadOptions
+from infused.data.recorded import load_features
 
 __all__ = [
     "DataError",

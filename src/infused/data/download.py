@@ -104,7 +104,7 @@ def bytes_kept(file: Path, verified: bool) -> int:
     return file.stat().st_size if usable else 0
 
 
-def forget(file: Path) -> None:
+def discard(file: Path) -> None:
     """Remove a file that was cut, with the version that it began with."""
     file.unlink(missing_ok=True)
     _version_file(file).unlink(missing_ok=True)
@@ -115,7 +115,7 @@ def _transfer(address: str, file: Path, limit: int, resume: bool, verified: bool
     version = _read_version(file) if have else None
     with _ask(address, have, version) as response:
         if not have or not _continues(response, have, version):
-            forget(file)
+            discard(file)
             if have and response.status != 200:  # a part of something else: ask for all of it
                 return _transfer(address, file, limit, resume, verified, arrived)
             if response.status != 200:

@@ -1,4 +1,4 @@
-"""`load_data` and `load_features`: from whatever was given to variables that a selector can take."""
+"""`load_data`: from whatever was given to variables that a selector can take, with their target."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ import numpy as np
 
 from infused._runtime.messages import count, listed, quoted
 from infused._typing import Array
-from infused.coding import Origin, VariableCoding
 from infused.data.columns import check_unique, find_column, find_columns, leave_out
-from infused.data.dataset import DEFAULTS, Dataset, Features
-from infused.data.prepare import matrix_columns, prepare_features, table_columns
+from infused.data.dataset import DEFAULTS, Dataset
+from infused.data.prepare import prepare_features
 from infused.data.reading import (
     LARGE,
     DataError,
@@ -109,78 +108,6 @@ def load_data(source: Any, options: ReadOptions = DEFAULTS, **changes: Any) -> D
         options=options,
     )
     return _with_grid(data, raw, options.grid)
-
-
-def load_features(source: Any, features: Sequence[str], options: ReadOptions = DEFAULTS) -> Features:
-    """Read these features alone, in this order; a target is not needed, and other columns do not matter.
-
-    A feature ``column=value`` that `load_data` made with ``one_hot`` is made again from its column.
-
-    Parameters
-    ----------
-    source : path, str, data frame, tuple or AnnData
-        As in `load_data`; an array or a sparse matrix alone is taken too.
-    features : sequence of str
-        Their names. One that the data lack raises `DataError`.
-    options : ReadOptions, default=ReadOptions()
-        How to read the source. Its other options, and those that have no meaning for the source, are not
-        heeded: new data may come in another format.
-
-    Returns
-    -------
-    Features
-        X, the names, and notes on what was done.
-
-    See Also
-    --------
-    load_data : All features, with a target.
-
-    Examples
-    --------
-    >>> from infused.data import load_features
-    >>> load_features("digits", ["pixel_3_5", "pixel_2_2"]).X.shape
-    (1797, 2)
-    """
-    found = find_source(source)
-    raw = in_numbers(found.read(options, "features"), found.where)
-    stored = raw.columns.column_names if isinstance(raw, RawTable) else ()
-    return _recorded(raw, [_by_name(name, stored) for name in features], options, found.where)
-
-
-def read_recorded(
-    source: Any, variables: Sequence[VariableCoding], options: ReadOptions = DEFAULTS
-) -> Features:
-    """The values of recorded variables in other data, each read as the record says; NaN for gaps.
-
-    Categories are the positions of their recorded levels; those that the record lacks follow after them.
-    """
-    found = find_source(source)
-    raw = in_numbers(found.read(options, "texts"), found.where)
-    return _recorded(raw, variables, options, found.where)
-
-
-def _recorded(raw: Raw, variables: Sequence[VariableCoding], options: ReadOptions, where: str) -> Features:
-    names = tuple(one.name for one in variables)
-    if not names:
-        raise DataError(f"no features to read from {where}")
-    check_unique(names, "the list of features")
-    if isinstance(raw, RawMatrix):
-        columns_of = [one.origin.column for one in variables]
-        return Features(matrix_columns(raw, columns_of, where, options.missing), names)
-    columns, levels = table_columns(raw, variables, where, options)
-    X = np.empty((len(columns[0]), len(names)), order="F")
-    for j, values in enumerate(columns):
-        X[:, j] = values
-    return Features(X, names, levels=levels if any(own is not None for own in levels) else None)
-
-
-def _by_name(feature: str, stored: Sequence[str]) -> VariableCoding:
-    """A number in the column of its name, or ``column=value``, which ``one_hot`` makes."""
-    if feature not in stored:
-        for j, letter in enumerate(feature):
-            if letter == "=" and feature[:j] in stored:
-                return VariableCoding(feature, Origin(feature[:j], "level", level=feature[j + 1 :]))
-    return VariableCoding(feature, Origin(feature))
 
 
 def _refuse_other(options: ReadOptions, data: Dataset) -> None:

@@ -16,7 +16,8 @@ from infused._runtime.files import alone_in, check_writable, write_whole
 from infused._runtime.messages import quoted, suggestion
 from infused.data.columns import pixel_names
 from infused.data.dataset import Dataset
-from infused.data.download import Arrived, TransferError, bytes_kept, download, forget
+from infused.data.download import Arrived, TransferError, bytes_kept, discard, download
+from infused.data.readers import format_of
 from infused.data.reading import DataError, GridOrder, RawMatrix, ReadOptions
 
 #: name: (title, samples, features, classes)
@@ -315,9 +316,8 @@ def read_as(path: Path, entry: StoredSet, name: str) -> RawMatrix:
     """A file as what it should be, or an error where it has another size."""
     from scipy import sparse
 
-    from infused.data.readers.arrays import read_mat
-
-    stored = read_mat(path, ReadOptions(), "both")
+    stored = format_of(path).read(path, ReadOptions(), "both")
+    assert isinstance(stored, RawMatrix)
     if stored.X.shape != (entry.n_samples, entry.n_features):
         size = " x ".join(str(length) for length in stored.X.shape)
         raise DataError(
@@ -397,7 +397,7 @@ def _known(name: str) -> str:
 
 def _fetch(name: str, path: Path, arrived: Arrived) -> None:
     """Download a set beside its place, check it, and move it there."""
-    entry, expected, part = SETS[name], known_sum(name), path.with_suffix(path.suffix + ".part")
+    entry, expected, part = SETS[name], known_sum(name), path.with_suffix(f".part{path.suffix}")
     address = str(entry.address)
     try:
         download(address, part, resume=True, verified=expected is not None, arrived=arrived)
@@ -412,19 +412,19 @@ def _fetch(name: str, path: Path, arrived: Arrived) -> None:
             )
         read_as(part, entry, name)
     except DataError:
-        forget(part)
+        discard(part)
         raise
     if expected is None:
         write_whole(sum_file(name), f"{found}  {path.name}\n".encode())
     part.replace(path)
-    forget(part)
+    discard(part)
 
 
 def _broken(name: str, address: str, part: Path, error: TransferError) -> str:
     size = bytes_kept(part, verified=known_sum(name) is not None)
     if size:
         return f"{address} was cut after {size:,} bytes ({error}): run it again, it goes on from there"
-    forget(part)
+    discard(part)
     why, cause = str(error), error.__cause__
     if isinstance(cause, URLError):  # of which an HTTPError is one
         why = f"the server answers {cause.code}" if isinstance(cause, HTTPError) else "is there a connection?"

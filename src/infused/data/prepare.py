@@ -8,28 +8,27 @@ from dataclasses import replace
 import numpy as np
 
 from infused._runtime.messages import SHOWN, count, listed, quoted
-from infused._typing import Array, Data, Floats
-from infused.coding import Levels, Origin, VariableCoding
+from infused._typing import Array, Data
+from infused.coding import Levels, Origin
 from infused.data.columns import (
     Problems,
     check_text,
     check_unique,
     find_columns,
     leave_out,
-    no_columns,
     numbered,
     numeric_identifiers,
 )
 from infused.data.dataset import Features
-from infused.data.reading import DataError, Raw, RawMatrix, RawTable, ReadOptions, column_kind
-from infused.data.variables import Variables, recorded_loss, recorded_values, table_variables
+from infused.data.reading import DataError, Raw, RawMatrix, RawTable, ReadOptions
+from infused.data.variables import Variables, table_variables
 from infused.data.written import as_gaps
 from infused.exceptions import Setting
 
 
 def prepare_features(raw: Raw, options: ReadOptions, where: str, target: int | None = None) -> Features:
     """Every column but the target and what is left out, as variables; or an error with the culprits."""
-    names = column_names(raw, where)
+    names = checked_names(raw, where)
     use = [names[j] for j in find_columns(names, options.use, "use")]
     positions, notes = _remaining(raw, names, options, use, target)
     if not positions:
@@ -42,7 +41,7 @@ def prepare_features(raw: Raw, options: ReadOptions, where: str, target: int | N
         features = _of_table(raw, positions, options, (use, codes), where, problems)
     if features.X.shape[0] < 2:
         raise DataError(f"{where} has {count(features.X.shape[0], 'row')} of data; at least two are needed")
-    _refuse_infinite(features.X, features.feature_names, problems)
+    refuse_infinite(features.X, features.feature_names, problems)
     gaps = _gaps(features)
     if options.impute == "error" and gaps:
         _refuse_gaps(gaps, features.feature_names, problems)
@@ -54,7 +53,7 @@ def prepare_features(raw: Raw, options: ReadOptions, where: str, target: int | N
     return Features(features.X, features.feature_names, every, features.levels, features.origins)
 
 
-def column_names(raw: Raw, where: str) -> tuple[str, ...]:
+def checked_names(raw: Raw, where: str) -> tuple[str, ...]:
     """The names of all columns, each of which must be there once."""
     if isinstance(raw, RawTable):
         names = tuple(raw.columns.column_names)
@@ -68,58 +67,6 @@ def column_names(raw: Raw, where: str) -> tuple[str, ...]:
     check_text(names, where)
     check_unique(names, where)
     return names
-
-
-def matrix_columns(raw: RawMatrix, chosen: Sequence[str], where: str, missing: Sequence[str] = ()) -> Data:
-    """Columns of a matrix by name, in this order."""
-    names = column_names(raw, where)
-    position = {name: j for j, name in enumerate(names)}
-    absent = [name for name in chosen if name not in position]
-    if absent:
-        raise no_columns(absent, where)
-    X = raw.X[:, [position[name] for name in chosen]]
-    problems = Problems()
-    _refuse_infinite(X, chosen, problems)
-    problems.tell()
-    return as_gaps(X, missing) if missing and isinstance(X, np.ndarray) else X
-
-
-def table_columns(
-    raw: RawTable, variables: Sequence[VariableCoding], where: str, options: ReadOptions
-) -> tuple[list[Floats], Levels]:
-    """Variables of a table, each read from its column in the recorded way, NaN where a value is missing.
-
-    Also the levels of the categories: the recorded ones, then those that the record lacks.
-    """
-    column_names(raw, where)
-    if raw.columns.num_rows == 0:
-        raise DataError(f"{where} has a header and no rows")
-    stored = set(raw.columns.column_names)
-    absent = list(dict.fromkeys(one.origin.column for one in variables if one.origin.column not in stored))
-    if absent:
-        raise no_columns(absent, where)
-    problems, found, levels = Problems(), [], []
-    for one in variables:
-        name = one.origin.column
-        column = raw.columns.column(name)
-        if column_kind(column.type) in ("objects", "bytes"):
-            raise DataError(f"{quoted(name)} holds neither numbers nor texts in {where}")
-        values, own, odd = recorded_values(column, one, options.missing)
-        if (name in raw.lossy or recorded_loss(column, one.origin)) and name not in options.use:
-            raise DataError(
-                f"column {quoted(name)} of {where} has numbers that float64 cannot hold: round them first"
-            )
-        if odd:
-            numbers = f"numbers in {one.origin.unit}" if one.origin.unit else "numbers"
-            what = (f"{quoted(name)} holds {listed(dict.fromkeys(odd))} where {numbers} belong",)
-            gaps = Setting("missing", list(dict.fromkeys(odd))[:SHOWN])
-            problems.add(what, ("if these stand for missing values, say so with ", gaps), gaps)
-        if np.isinf(values).any():
-            raise DataError(f"infinite values in {quoted(name)}: replace them")
-        found.append(values)
-        levels.append(own)
-    problems.tell()
-    return found, tuple(levels)
 
 
 def _of_matrix(
@@ -181,7 +128,8 @@ def _remaining(
     return [j for j in range(len(names)) if j not in absent], notes
 
 
-def _refuse_infinite(X: Data, names: Sequence[str], problems: Problems) -> None:
+def refuse_infinite(X: Data, names: Sequence[str], problems: Problems) -> None:
+    """Note the columns that hold infinite values as a problem."""
     infinite = [names[j] for j, values in _unsound(X).items() if np.isinf(values).any()]
     if infinite:
         what = (f"infinite values in {listed(infinite)}",)

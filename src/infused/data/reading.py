@@ -346,7 +346,7 @@ def column_numbers(column: Any) -> tuple[Floats, str | None]:
     import pyarrow as pa
     from pyarrow import compute, types
 
-    column = plain(column)
+    column = plain_values(column)
     kind = column.type
     if types.is_null(kind):
         return np.full(len(column), np.nan), None
@@ -385,7 +385,7 @@ def large_floats(table: Any) -> list[int]:
     return found
 
 
-def plain(column: Any) -> Any:
+def plain_values(column: Any) -> Any:
     """The values themselves of a column of categories; texts without spaces around them, null when empty."""
     import pyarrow as pa
     from pyarrow import compute, types

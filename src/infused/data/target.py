@@ -12,7 +12,15 @@ from infused._runtime.checks import FEW_VALUES, are_classes, in_double
 from infused._runtime.messages import count, listed, quoted
 from infused._typing import Array, TargetKind
 from infused.data.columns import check_text
-from infused.data.reading import LARGE, DataError, as_array, column_kind, column_numbers, plain, too_large
+from infused.data.reading import (
+    LARGE,
+    DataError,
+    as_array,
+    column_kind,
+    column_numbers,
+    plain_values,
+    too_large,
+)
 from infused.data.written import as_gaps, number, numbers_in, plain_texts
 from infused.exceptions import Setting
 
@@ -39,7 +47,7 @@ def target_from_column(
         what = words.get(kind, "bytes that are no UTF-8 text")
         raise DataError(f"the target {quoted(name)} holds {what}; it must hold classes or numbers")
     declared = types.is_dictionary(column.type)
-    column = plain(column)
+    column = plain_values(column)
     if kind == "text":
         column = plain_texts(column, missing)
         read = None if declared or task == "classification" else _written(column, name, decimal)

@@ -11,9 +11,9 @@ import numpy as np
 
 from infused._runtime.messages import count, listed, quoted
 from infused._typing import Floats
-from infused.coding import Origin, VariableCoding, is_identifier
+from infused.coding import Origin, is_identifier
 from infused.data.columns import Problems, leave_out
-from infused.data.reading import LARGE, RawTable, ReadOptions, column_kind, column_numbers, plain
+from infused.data.reading import LARGE, RawTable, ReadOptions, column_kind, column_numbers, plain_values
 from infused.data.written import (
     DATES,
     PARTS,
@@ -25,7 +25,6 @@ from infused.data.written import (
     numbers_in,
     plain_texts,
     read_dates,
-    recorded_number,
     unit_of,
 )
 from infused.exceptions import Setting
@@ -94,7 +93,7 @@ def table_variables(
         elif kind == "date":
             _date(found, name, column)
         elif options.one_hot:
-            one_hot_columns(found, name, plain(column), options, use)
+            one_hot_columns(found, name, plain_values(column), options, use)
         else:
             _text(found, name, column, options, use, raw.decimal)
     return found
@@ -104,7 +103,7 @@ def code_texts(column: Any, missing: Iterable[str] = ()) -> Any:
     """Numbers or texts as texts, numbers always written in the same way; different ones stay different."""
     import pyarrow as pa
 
-    values = plain(column)
+    values = plain_values(column)
     if column_kind(column.type) == "text":
         values = plain_texts(values, list(missing))
     return plain_texts(
@@ -121,56 +120,6 @@ def _code(value: Any) -> str | None:
     if known is None or known in (float("inf"), float("-inf")):
         return str(value)
     return str(int(known)) if known == int(known) else repr(float(known))
-
-
-def recorded_values(
-    column: Any, variable: VariableCoding, missing: Iterable[str] = ()
-) -> tuple[Floats, tuple[str, ...] | None, list[str]]:
-    """A variable's values from its column in other data, its levels, and texts that are no numbers."""
-    origin, gaps = variable.origin, list(missing)
-    kind = column_kind(column.type)
-    if variable.levels is not None or origin.how == "level":
-        as_text = kind == "text" and origin.how != "code"
-        texts = plain_texts(plain(column), gaps) if as_text else code_texts(column, gaps)
-        cells = texts.to_pylist()
-        if origin.how == "level":
-            return np.array([np.nan if t is None else float(t == origin.level) for t in cells]), None, []
-        levels = list(dict.fromkeys([*(variable.levels or ()), *(t for t in cells if t is not None)]))
-        place = {level: n for n, level in enumerate(levels)}
-        return np.array([np.nan if t is None else float(place[t]) for t in cells]), tuple(levels), []
-    if origin.how in PARTS:
-        return _recorded_dates(column, origin)
-    if kind == "date":
-        return np.full(len(column), np.nan), None, [str(column[0].as_py())]
-    if kind != "text":
-        return as_gaps(column_numbers(column)[0], gaps), None, []
-    cells = plain_texts(plain(column), gaps).to_pylist()
-    read = [np.nan if t is None else recorded_number(t, origin.decimal, origin.unit) for t in cells]
-    odd = [t for t, v in zip(cells, read, strict=True) if v is None]
-    return np.array([np.nan if v is None else v for v in read], dtype=np.float64), None, odd
-
-
-def recorded_loss(column: Any, origin: Origin) -> bool:
-    """Return whether a column of other data holds numbers that float64 cannot."""
-    if origin.how != "number" or column_kind(column.type) not in ("number", "text"):
-        return False
-    if column_kind(column.type) == "number":
-        return column_numbers(column)[1] is not None
-    texts = plain_texts(plain(column)).unique().drop_null()
-    return any(loses_digits(text, origin.decimal) for text in texts.to_pylist())
-
-
-def _recorded_dates(column: Any, origin: Origin) -> tuple[Floats, None, list[str]]:
-    kind = column_kind(column.type)
-    if kind == "date":
-        return date_part(column, origin.how), None, []
-    if kind == "number":  # a column of nulls has no type
-        cells, _ = column_numbers(column)
-        return np.full(len(cells), np.nan), None, [f"{v:g}" for v in cells[~np.isnan(cells)]]
-    texts = plain_texts(plain(column))
-    dates = read_dates(texts, origin.format or "%Y-%m-%d")
-    pairs = zip(texts.to_pylist(), dates.to_pylist(), strict=True)
-    return date_part(dates, origin.how), None, [t for t, d in pairs if d is None and t is not None]
 
 
 def _numbers(
@@ -201,7 +150,7 @@ def _text(
 ) -> None:
     from pyarrow import types
 
-    texts = plain_texts(plain(column), options.missing)
+    texts = plain_texts(plain_values(column), options.missing)
     if texts.null_count == len(texts):
         found.leave(name, "because every value is missing")
         return

@@ -12,8 +12,8 @@ from infused._runtime.files import settle, write_whole
 from infused._runtime.messages import count, extra
 from infused.coding import Coding
 from infused.data import Dataset
-from infused.data.load import read_recorded
 from infused.data.reading import ReadOptions
+from infused.data.recorded import read_recorded
 from infused.exceptions import InputError
 from infused.record.explained import dense_columns
 from infused.record.schema import RecordError, SelectionRecord
