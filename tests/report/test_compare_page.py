@@ -84,7 +84,7 @@ def page():
 def test_the_page_holds_table_charts_and_command(page):
     words = " ".join(page.texts)
     assert page.headings == [
-        "Methods", "How many features", "Is it real?", "Stability and time", "Reproduce and cite",
+        "Methods", "How many features", "Significance", "Stability and time", "Reproduce and cite",
     ]  # fmt: skip
     assert COMMAND in words
     assert "A note." in words

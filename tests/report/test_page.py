@@ -17,7 +17,7 @@ from jinja2 import UndefinedError
 
 from infused.data import ReadOptions
 from infused.record.sentences import number_sentences, result_sentences
-from infused.report.html.charts import convergence_chart, explained_chart, label
+from infused.report.html.charts import label
 from infused.report.html.feature_charts import (
     distribution_charts,
     heat_chart,
@@ -25,9 +25,9 @@ from infused.report.html.feature_charts import (
     network_layout,
     picture_chart,
 )
-from infused.report.html.page import PAPER, filled
+from infused.report.html.page import PAPER, render_template
 from infused.report.html.selection import MOST_ROWS, citations, render_report
-from infused.report.html.trust_charts import number_chart
+from infused.report.html.selection_charts import convergence_chart, explained_chart, number_chart
 from infused.selectors.choose.number import NumberCurve
 from tests.record import records
 
@@ -167,7 +167,7 @@ def test_a_page_takes_about_one_and_a_half_megabytes():
 
 def test_a_template_that_misses_a_word_is_an_error():
     with pytest.raises(UndefinedError, match="'title' is undefined"):
-        filled("notebook.html")
+        render_template("notebook.html")
 
 
 @pytest.mark.parametrize("name", ["g" * 20, "g" * 300, "\N{GREEK SMALL LETTER LAMDA}" * 300, "a<b&c " * 50])

@@ -13,7 +13,7 @@ from scipy.spatial.distance import squareform
 from infused._typing import Floats, Ints
 from infused.record.schema import ClassDistribution, SelectedFeature, SelectionRecord, TargetScatter
 from infused.record.sentences import shared_groups
-from infused.report.html.charts import Chart, crossed, label, rounded, rows_axis
+from infused.report.html.charts import Chart, Trace, axis, heat, label, line, names_axis, rounded, rows_axis
 
 FEW_CLASSES = 6  # more curves in one small chart cannot be told apart
 MOST_CLASS_NAMES = 12
@@ -30,10 +30,13 @@ SIDE: dict[str, Any] = {
 }
 
 
+PERCENT = {"nticks": 4, "ticksuffix": "%", "rangemode": "tozero"}
+
+
 def distribution_charts(record: SelectionRecord) -> list[Chart]:
-    """One small chart for each of the best features."""
+    """Draw one small chart for each of the best features."""
     if record.scatters:
-        return [_scatter(record, n, scatter) for n, scatter in enumerate(record.scatters)]
+        return [_scatter(n, scatter) for n, scatter in enumerate(record.scatters)]
     classes = [one.name for one in record.data.classes or ()]
     charts = []
     for n, found in enumerate(record.distributions):
@@ -44,8 +47,15 @@ def distribution_charts(record: SelectionRecord) -> list[Chart]:
     return charts
 
 
+def _small(
+    n: int, name: str, height: int, data: list[Trace], across: Any, upwards: Any, **more: Any
+) -> Chart:
+    axes = {"xaxis": {"showgrid": False, **across}, "yaxis": upwards}
+    return Chart(f"distribution{n}", name, "", height, data, {**axes, **more})
+
+
 def _shares(found: ClassDistribution) -> list[list[float]]:
-    """Percent of each class in each bin, so that large and small classes compare."""
+    """Return the percentages of each class in each bin, so that large and small classes compare."""
     return [[round(100.0 * count / max(1, sum(row)), 2) for count in row] for row in found.counts]
 
 
@@ -53,30 +63,27 @@ def _curves(n: int, found: ClassDistribution, classes: list[str]) -> Chart:
     edges = [rounded(edge) for edge in found.edges]
     bins = _bins(found)
     traces = [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "name": label(name),
-            # An outline that starts and ends on the axis.
-            "x": [edges[0], *edges],
-            "y": [0, *share, 0],
-            "customdata": [bins[0], *bins, bins[-1]],
-            "line": {"color": f"@series{c}", "width": 1.8, "shape": "hv"},
-            "fill": "tozeroy",
-            "fillcolor": f"@wash{c}",
-            "hovertemplate": "%{fullData.name}<br>%{customdata}: %{y:.1f}%<extra></extra>",
-        }
+        line(
+            [edges[0], *edges],  # an outline that starts and ends on the axis
+            [0, *share, 0],
+            f"@series{c}",
+            width=1.8,
+            name=label(name),
+            customdata=[bins[0], *bins, bins[-1]],
+            fill="tozeroy",
+            fillcolor=f"@wash{c}",
+            shape="hv",
+            said="%{fullData.name}<br>%{customdata}: %{y:.1f}%",
+        )
         for c, (name, share) in enumerate(zip(classes, _shares(found), strict=True))
     ]
-    upwards = {"nticks": 4, "ticksuffix": "%", "rangemode": "tozero"}
-    axes = {"xaxis": {"nticks": 5, "showgrid": False}, "yaxis": upwards}
-    return Chart(f"distribution{n}", found.name, "", 170, traces, axes)
+    return _small(n, found.name, 170, traces, {"nticks": 5}, PERCENT)
 
 
 def _bars(n: int, found: ClassDistribution, classes: list[str]) -> Chart:
-    """The levels of a category: what share of each class has them."""
+    """Draw the levels of a category: what share of each class has them."""
     levels = found.levels or ()
-    traces = [
+    traces: list[Trace] = [
         {
             "type": "bar",
             "name": label(name),
@@ -89,15 +96,11 @@ def _bars(n: int, found: ClassDistribution, classes: list[str]) -> Chart:
         }
         for c, (name, share, counts) in enumerate(zip(classes, _shares(found), found.counts, strict=True))
     ]
-    across = {"showgrid": False, **_named(levels)}
-    axes = {"xaxis": across, "yaxis": {"nticks": 4, "ticksuffix": "%", "rangemode": "tozero"}}
-    return Chart(f"distribution{n}", found.name, "", 190, traces, {**axes, "barmode": "group"})
+    return _small(n, found.name, 190, traces, _levels_axis(levels), PERCENT, barmode="group")
 
 
-def _named(levels: Sequence[str]) -> dict[str, Any]:
-    """Ticks that name levels."""
-    names = [label(level, LONGEST_HEADING) for level in levels]
-    return {"tickmode": "array", "tickvals": list(range(len(levels))), "ticktext": names}
+def _levels_axis(levels: Sequence[str] | None) -> dict[str, Any]:
+    return {"nticks": 5} if levels is None else names_axis(levels, LONGEST_HEADING)
 
 
 def _bins(found: ClassDistribution) -> list[str]:
@@ -108,47 +111,35 @@ def _bins(found: ClassDistribution) -> list[str]:
 
 def _strips(n: int, found: ClassDistribution, classes: list[str]) -> Chart:
     few = len(classes) <= MOST_CLASS_NAMES
-    trace = {
-        "type": "heatmap",
-        "x": [rounded(edge) for edge in found.edges],
-        "y": list(range(len(classes))),
-        "z": _shares(found),
-        "zmin": 0,
-        "colorscale": "@sequential",
-        "showscale": False,
-        "ygap": 1 if few else 0,
-        "crossed": crossed(classes, _bins(found)),
-        "hovertemplate": "%{customdata}: %{z:.1f}%<extra></extra>",
-    }
-    rows: dict[str, Any] = {"showgrid": False, "range": [len(classes) - 0.5, -0.5], "tickmode": "array"}
-    rows |= {
-        "tickvals": list(range(len(classes))) if few else [],
-        "ticktext": [label(name) for name in classes],
-    }
-    across = {"nticks": 5} if found.levels is None else _named(found.levels)
-    axes = {"xaxis": {"showgrid": False, **across}, "yaxis": rows}
-    return Chart(f"distribution{n}", found.name, "", max(170, 46 + 14 * min(len(classes), 20)), [trace], axes)
+    trace = heat(
+        _shares(found),
+        "@sequential",
+        "%{z:.1f}%",
+        crossed=(classes, _bins(found)),
+        zmin=0,
+        showscale=False,
+        x=[rounded(edge) for edge in found.edges],
+        y=list(range(len(classes))),
+        ygap=1 if few else 0,
+    )
+    rows = rows_axis(classes if few else []) | {"range": [len(classes) - 0.5, -0.5]}
+    height = max(170, 46 + 14 * min(len(classes), 20))
+    return _small(n, found.name, height, [trace], _levels_axis(found.levels), rows)
 
 
-def _scatter(record: SelectionRecord, n: int, scatter: TargetScatter) -> Chart:
-    trace: dict[str, Any] = {
-        "type": "scatter",
-        "mode": "markers",
-        "x": [rounded(value) for value in scatter.values],
-        "y": [rounded(value) for value in scatter.target],
-        "marker": {"color": "@accent", "size": 5, "opacity": 0.45},
-        "hovertemplate": "%{x:.4g}<br>target %{y:.4g}<extra></extra>",
-    }
-    if scatter.levels is not None:
-        trace |= {"type": "box", "boxpoints": False, "hovertemplate": "%{y:.4g}<extra></extra>"}
-        trace = {name: value for name, value in trace.items() if name != "mode"}
-    across = {"nticks": 5} if scatter.levels is None else _named(scatter.levels)
-    axes = {"xaxis": {"showgrid": False, **across}, "yaxis": {"nticks": 4}}
-    return Chart(f"distribution{n}", scatter.name, "", 190, [trace], axes)
+def _scatter(n: int, scatter: TargetScatter) -> Chart:
+    x, y = ([rounded(value) for value in values] for values in (scatter.values, scatter.target))
+    look: Trace = {"x": x, "y": y, "marker": {"color": "@accent", "size": 5, "opacity": 0.45}}
+    if scatter.levels is None:
+        trace = {**look, "type": "scatter", "mode": "markers", "hovertemplate": "%{x:.4g}<br>target %{y:.4g}"}
+    else:
+        trace = {**look, "type": "box", "boxpoints": False, "hovertemplate": "%{y:.4g}"}
+    trace["hovertemplate"] += "<extra></extra>"
+    return _small(n, scatter.name, 190, [trace], _levels_axis(scatter.levels), {"nticks": 4})
 
 
 def picture_chart(record: SelectionRecord) -> Chart | None:
-    """The selected pixels on the mean picture."""
+    """Show the selected pixels on the mean picture."""
     data = record.data
     if data.grid_shape is None or data.mean_picture is None or not record.selected:
         return None
@@ -157,32 +148,30 @@ def picture_chart(record: SelectionRecord) -> Chart | None:
     names = [""] * data.n_features
     for feature in record.selected:
         ranks[feature.index], names[feature.index] = feature.rank, label(feature.name)
-    mean = {
-        "type": "heatmap",
-        "z": _picture([rounded(value, 4) for value in data.mean_picture], record),
-        "colorscale": "@picture",
-        "showscale": False,
-        "hovertemplate": "row %{y}, column %{x}<br>mean %{z:.4g}<extra></extra>",
-    }
-    chosen = {
-        "type": "heatmap",
-        "z": _picture(ranks, record),
-        "customdata": _picture(names, record),
-        "colorscale": "@ranks",
-        "hoverongaps": False,
-        "xgap": 3,
-        "ygap": 3,
-        "hovertemplate": "%{customdata}<br>rank %{z}<extra></extra>",
-        "colorbar": {"title": {"text": "Rank", "side": "top"}},
-    }
+    mean = heat(
+        _picture([rounded(value, 4) for value in data.mean_picture], record),
+        "@picture",
+        "row %{y}, column %{x}<br>mean %{z:.4g}",
+        showscale=False,
+    )
+    chosen = heat(
+        _picture(ranks, record),
+        "@ranks",
+        "%{customdata}<br>rank %{z}",
+        customdata=_picture(names, record),
+        hoverongaps=False,
+        xgap=3,
+        ygap=3,
+        colorbar={"title": {"text": "Rank", "side": "top"}},
+    )
     return Chart(
-        id="picture",
-        title=f"Selected pixels ({len(record.selected):,}) on the mean picture",
-        caption=f"Grey: the mean of all {data.n_samples:,} samples, {shape[0]} x {shape[1]} pixels. Blue: "
+        "picture",
+        f"Selected pixels ({len(record.selected):,}) on the mean picture",
+        f"Grey: the mean of all {data.n_samples:,} samples, {shape[0]} x {shape[1]} pixels. Blue: "
         "selected; the stronger the colour, the better the rank.",
-        height=HEIGHT,
-        data=[mean, chosen],
-        layout={
+        HEIGHT,
+        [mean, chosen],
+        {
             "xaxis": SIDE,
             "yaxis": {**SIDE, "autorange": "reversed", "scaleanchor": "x"},
             "margin": MARGIN,
@@ -191,7 +180,7 @@ def picture_chart(record: SelectionRecord) -> Chart | None:
 
 
 def class_pictures_chart(record: SelectionRecord) -> Chart | None:
-    """The coefficients of the selected pixels as one small picture for each class."""
+    """Show the coefficients of the selected pixels as one small picture for each class."""
     data, classes = record.data, record.coefficient_names
     several = 1 < len(classes) <= MOST_PICTURES
     if data.grid_shape is None or not record.selected or not several:
@@ -207,38 +196,34 @@ def class_pictures_chart(record: SelectionRecord) -> Chart | None:
             values[index] = rounded(row[c], 3)
         number = str(c + 1) if c else ""
         place = _place(c, columns, -(-len(classes) // columns))
-        traces.append(_class_picture(_picture(values, record), largest, number))
+        traces.append(
+            heat(
+                _picture(values, record),
+                "@diverging",
+                "row %{y}, column %{x}<br>coefficient %{z:.3g}",
+                limits=(-largest, largest),
+                showscale=False,
+                hoverongaps=False,
+                xaxis=f"x{number}",
+                yaxis=f"y{number}",
+            )
+        )
         layout[f"xaxis{number}"] = {**SIDE, "domain": place[0], "anchor": f"y{number}"}
         upwards = {"domain": place[1], "anchor": f"x{number}", "scaleanchor": f"x{number}"}
         layout[f"yaxis{number}"] = {**SIDE, **upwards, "range": [data.grid_shape[0] - 0.5, -0.5]}
         layout["annotations"].append(_heading(name, place))
     return Chart(
-        id="class-pictures",
-        title="What the selected pixels say about each class",
-        caption="Blue: a large value speaks for the class. Orange: it speaks against it. One scale for all.",
-        height=HEIGHT,
-        data=traces,
-        layout=layout,
+        "class-pictures",
+        "Coefficients of the selected pixels, by class",
+        "Blue: higher values make the class more likely. Orange: less likely. One scale for all.",
+        HEIGHT,
+        traces,
+        layout,
     )
 
 
-def _class_picture(values: list[list[Any]], largest: float, number: str) -> dict[str, Any]:
-    return {
-        "type": "heatmap",
-        "z": values,
-        "zmin": -largest,
-        "zmax": largest,
-        "colorscale": "@diverging",
-        "showscale": False,
-        "hoverongaps": False,
-        "hovertemplate": "row %{y}, column %{x}<br>coefficient %{z:.3g}<extra></extra>",
-        "xaxis": f"x{number}",
-        "yaxis": f"y{number}",
-    }
-
-
 def _place(n: int, columns: int, rows: int) -> tuple[list[float], list[float]]:
-    """Domains of the n-th picture, from the top left, with room for a heading above it."""
+    """Return the domains of the n-th picture, from the top left, with room for a heading above it."""
     across, down = n % columns, n // columns
     width, height = 1.0 / columns, 1.0 / rows
     top = 1.0 - down * height
@@ -258,7 +243,7 @@ def _heading(name: str, place: tuple[list[float], list[float]]) -> dict[str, Any
 
 
 def _picture(values: list[Any], record: SelectionRecord) -> list[list[Any]]:
-    """One value for each feature as the rows of the picture."""
+    """Arrange one value for each feature as the rows of the picture."""
     n_rows, n_columns = record.data.grid_shape or (1, len(values))
     if record.data.grid_order == "columns":
         return [values[row::n_rows] for row in range(n_rows)]
@@ -272,44 +257,38 @@ STEPS, GRAVITY = 300, 2.5  # of the forces that place the nodes
 
 
 def heat_chart(record: SelectionRecord) -> Chart | None:
-    """|correlation| of all pairs, similar features side by side."""
+    """Show |correlation| of all pairs, similar features side by side."""
     if record.redundancy is None:
         return None
     matrix = np.array(record.redundancy.matrix)
     order = _similar_side_by_side(matrix)
     names = [record.selected[n].name for n in order]
-    trace = {
-        "type": "heatmap",
-        "z": np.round(matrix[np.ix_(order, order)], 3).tolist(),
-        "zmin": 0,
-        "zmax": 1,
-        "colorscale": "@sequential",
-        "crossed": crossed(names, names),
-        "hovertemplate": "%{customdata}<br>|r| = %{z:.2f}<extra></extra>",
-        "colorbar": {"title": {"text": "|r|", "side": "top"}},
-    }
+    trace = heat(
+        np.round(matrix[np.ix_(order, order)], 3).tolist(),
+        "@sequential",
+        "|r| = %{z:.2f}",
+        limits=(0, 1),
+        crossed=(names, names),
+        colorbar={"title": {"text": "|r|", "side": "top"}},
+    )
     rows = rows_axis(names)
     if len(names) > MOST_NAMES:
         rows |= {"tickvals": [], "ticktext": []}
-    columns = {
-        "showticklabels": False,
-        "showgrid": False,
-        "title": {"text": "The same features, from left to right"},
-    }
+    columns = axis("The same features, from left to right", showticklabels=False, showgrid=False)
     strongest = (matrix - np.eye(len(matrix))).max()
     return Chart(
-        id="heat",
-        title=f"Correlation among {_of(record, len(names))}",
-        caption="Similar features stand side by side: a block of strong colour on the diagonal is a group "
-        f"that repeats itself. The strongest |r| of two is {strongest:.2f}.",
-        height=480,
-        data=[trace],
-        layout={"xaxis": columns, "yaxis": rows},
+        "heat",
+        f"Correlation among {_of(record, len(names))}",
+        "Similar features stand side by side: a block of strong colour on the diagonal is a group "
+        f"of redundant features. The largest |r| of two is {strongest:.2f}.",
+        480,
+        [trace],
+        {"xaxis": columns, "yaxis": rows},
     )
 
 
 def network_chart(record: SelectionRecord) -> Chart | None:
-    """Features as nodes, strong correlations as edges; nothing where no pair is even moderately alike."""
+    """Show features as nodes, strong correlations as edges; None where no pair is even moderately alike."""
     if record.redundancy is None:
         return None
     matrix = np.array(record.redundancy.matrix)
@@ -329,13 +308,13 @@ def network_chart(record: SelectionRecord) -> Chart | None:
     # Room at the border, so that no node is cut.
     hidden = {"visible": False, "range": [-0.58, 0.58]}
     return Chart(
-        id="network",
-        title=f"Network of {_of(record, len(matrix))}",
-        caption="A node is a feature with its rank, larger for a better score; one colour for each "
+        "network",
+        f"Network of {_of(record, len(matrix))}",
+        "A node is a feature with its rank, larger for a better score; one colour for each "
         "group of near-duplicates. Features that correlate strongly are linked and lie close.",
-        height=480,
-        data=[trace for trace in traces if trace["x"]],
-        layout={"xaxis": hidden, "yaxis": hidden, "showlegend": True, "margin": {"l": 4, "r": 4, "b": 4}},
+        480,
+        [trace for trace in traces if trace["x"]],
+        {"xaxis": hidden, "yaxis": hidden, "showlegend": True, "margin": {"l": 4, "r": 4, "b": 4}},
     )
 
 
@@ -349,22 +328,16 @@ def _similar_side_by_side(matrix: Floats) -> Ints:
     return np.asarray(leaves_list(tree))
 
 
-def _edges(places: Floats, present: Any, name: str, colour: str, width: float) -> dict[str, Any]:
+def _edges(places: Floats, present: Any, name: str, colour: str, width: float) -> Trace:
     ends = np.argwhere(np.triu(present))
-    lines = [[*places[[i, j], axis].round(4).tolist(), None] for axis in (0, 1) for i, j in ends]
-    half = len(ends)
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": name,
-        "x": [value for line in lines[:half] for value in line],
-        "y": [value for line in lines[half:] for value in line],
-        "line": {"color": colour, "width": width},
-        "hoverinfo": "skip",
-    }
+    x, y = (
+        [value for i, j in ends for value in (*places[[i, j], side].round(4).tolist(), None)]
+        for side in (0, 1)
+    )
+    return line(x, y, colour, width=width, name=name)
 
 
-def _nodes(record: SelectionRecord, places: Floats) -> dict[str, Any]:
+def _nodes(record: SelectionRecord, places: Floats) -> Trace:
     features = record.selected[: len(places)]
     colours = {number: f"@series{n % SERIES}" for n, number in enumerate(shared_groups(record))}
     alone = "@quiet" if colours else "@accent"
@@ -392,7 +365,7 @@ def _nodes(record: SelectionRecord, places: Floats) -> dict[str, Any]:
 
 
 def _node_sizes(features: tuple[SelectedFeature, ...]) -> list[float]:
-    """Diameters whose squares follow the score, from 18 pixels (a rank fits in) to 34."""
+    """Return diameters whose squares follow the score, from 18 pixels (a rank fits in) to 34."""
     scores = np.array([np.nan if feature.score is None else feature.score for feature in features])
     spread = np.nanmax(scores) - np.nanmin(scores) if np.isfinite(scores).all() else 0.0
     share = (scores - scores.min()) / spread if spread > 0 else np.full(len(scores), 0.4)
@@ -401,7 +374,7 @@ def _node_sizes(features: tuple[SelectedFeature, ...]) -> list[float]:
 
 
 def network_layout(weights: Floats) -> Floats:
-    r"""Places in the plane for nodes that attract each other by their weights.
+    r"""Place nodes in the plane that attract each other by their weights.
 
     The forces of Fruchterman and Reingold: every pair at distance d is pushed apart by :math:`1/d`, an edge
     pulls by :math:`w_{ij} d^2`, and a weak pull to the middle keeps what has no edges from drifting off. The

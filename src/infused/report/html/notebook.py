@@ -12,7 +12,7 @@ from infused.bench.standings import Standings, verdict
 from infused.bench.tables import standings_table
 from infused.record.schema import SelectionRecord
 from infused.record.sentences import result_sentences, title
-from infused.report.html.page import filled
+from infused.report.html.page import render_template
 from infused.report.html.selection import column_words
 
 MOST_ROWS = 25
@@ -21,8 +21,8 @@ BLUE, GREEN = "#3d8fce", "#2a9d76"  # seen on light grounds and on dark ones
 
 
 @dataclass(frozen=True)
-class Cell:
-    """What stands in a cell of the table: a text, and below it a bar of so many pixels."""
+class Entry:
+    """A text of the table, and below it a bar of so many pixels."""
 
     text: str
     bar: int | None = None
@@ -30,19 +30,19 @@ class Cell:
 
 
 def selection_html(record: SelectionRecord) -> str:
-    """The ranking: what each selected feature explains alone and beside the others, with bars."""
+    """Render the ranking: what each selected feature explains alone and beside the others, with bars."""
     shown = record.selected[:MOST_ROWS]
     most_alone = max((one.alone for one in shown), default=0.0)
     most_unique = max((one.unique or 0.0 for one in shown), default=0.0)
     scored = any(one.score is not None for one in shown)
     rows = []
     for one in shown:
-        row = [Cell(str(one.rank)), Cell(one.name)]
+        row = [Entry(str(one.rank)), Entry(one.name)]
         row += [_share(one.alone, most_alone, BLUE), _share(one.unique, most_unique, GREEN)]
-        row += [Cell("" if one.score is None else f"{one.score:#.4g}")] * scored
-        rows.append([*row, Cell("" if one.group is None else str(one.group))])
+        row += [Entry("" if one.score is None else f"{one.score:#.4g}")] * scored
+        rows.append([*row, Entry("" if one.group is None else str(one.group))])
     beyond = len(record.selected) - len(shown)
-    return filled(
+    return render_template(
         "notebook.html",
         title=f"{title(record)}, by {record.method_name}",
         lead=result_sentences(record),
@@ -56,24 +56,24 @@ def selection_html(record: SelectionRecord) -> str:
 
 
 def comparison_html(standings: Standings) -> str:
-    """The verdict and the table of methods, the best first."""
+    """Render the verdict and the table of methods, the best first."""
     table = standings_table(standings)
-    return filled(
+    return render_template(
         "notebook.html",
         title=f"Feature selectors on {standings.dataset}",
         lead=verdict(standings),
         columns=list(table.cells.columns),
         left={"Method"},
-        rows=[[Cell(str(text)) for text in row] for row in table.cells.to_numpy()],
+        rows=[[Entry(str(text)) for text in row] for row in table.cells.to_numpy()],
         n_strong=len(standings.tied),
         notes=table.notes,
         meaning=table.caption,
     )
 
 
-def _share(share: float | None, most: float, colour: str) -> Cell:
+def _share(share: float | None, most: float, colour: str) -> Entry:
     """A percentage above a bar, which the largest of the column fills."""
     if share is None:
-        return Cell("")
+        return Entry("")
     length = max(share, 0.0) / most if most > 0 else 0.0
-    return Cell(f"{100 * share:.1f}%", round(BAR * length), colour)
+    return Entry(f"{100 * share:.1f}%", round(BAR * length), colour)

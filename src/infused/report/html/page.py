@@ -49,7 +49,7 @@ def render_page(
     payload: dict[str, Any] | None = None,
     **words: Any,
 ) -> str:
-    """A page from its template, with style, scripts and data inside.
+    """Render a page from its template, with style, scripts and data inside.
 
     plotly.js is inlined as it is (1.5 MB). Packed as base64 and unpacked by the browser it would take less,
     but a page that unpacks a blob and runs it is what mail filters reject, and older browsers fail on it.
@@ -71,7 +71,7 @@ def render_page(
     charts = [chart for section in shown for chart in section.charts]
     script = "".join(_asset(name) for name in (*scripts, "charts.js"))
     theme, library = _asset("theme.js"), _asset("plotly-cartesian.min.js")
-    return filled(
+    return render_template(
         template,
         policy=_policy(theme, script, library),
         style=_asset("page.css"),
@@ -86,8 +86,8 @@ def render_page(
     )
 
 
-def filled(template: str, **words: Any) -> str:
-    """A template with its words, every one of them escaped."""
+def render_template(template: str, **words: Any) -> str:
+    """Render a template with its words, every one of them escaped."""
     return str(_templates().get_template(template).render(words))
 
 
@@ -108,7 +108,7 @@ def _drawing(chart: Chart) -> dict[str, Any]:
 
 
 def embedded(payload: Any) -> str:
-    """JSON that can stand in a script element: no character of it ends the element or opens a comment."""
+    """Write JSON that can stand in a script element: no character ends the element or opens a comment."""
     plain = json.dumps(payload, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in "<\u2028\u2029":
         plain = plain.replace(character, f"\\u{ord(character):04x}")
@@ -116,7 +116,7 @@ def embedded(payload: Any) -> str:
 
 
 def _policy(*scripts: str) -> str:
-    """Only these scripts run, and nothing is fetched; plotly writes styles, which are therefore allowed."""
+    """Let only these scripts run, and nothing be fetched; plotly writes styles, which are allowed."""
     hashes = [base64.b64encode(hashlib.sha256(code.encode()).digest()).decode() for code in scripts]
     allowed = " ".join(f"'sha256-{one}'" for one in hashes)
     return (
@@ -126,5 +126,5 @@ def _policy(*scripts: str) -> str:
 
 
 def _asset(name: str) -> str:
-    """The text of a file that comes with the package."""
+    """Read a file that comes with the package."""
     return (files(PACKAGE) / "assets" / name).read_text(encoding="utf-8")

@@ -18,15 +18,7 @@ from infused.record.sentences import (
     stability_sentences,
     title,
 )
-from infused.report.html.charts import (
-    Chart,
-    coefficient_chart,
-    convergence_chart,
-    explained_chart,
-    rank_chart,
-    rounded,
-    shortened,
-)
+from infused.report.html.charts import Chart, rounded, shortened
 from infused.report.html.feature_charts import (
     FEW_CLASSES,
     class_pictures_chart,
@@ -36,9 +28,13 @@ from infused.report.html.feature_charts import (
     picture_chart,
 )
 from infused.report.html.page import PAPER, Pair, Section, embedded, render_page
-from infused.report.html.trust_charts import (
-    again_chart,
+from infused.report.html.selection_charts import (
+    coefficient_chart,
+    convergence_chart,
+    explained_chart,
     number_chart,
+    rank_chart,
+    stability_chart,
     stand_in_pairs,
     tried_chart,
     tried_pairs,
@@ -54,7 +50,7 @@ MOST_MEMBERS = 8
 
 
 def render_report(record: SelectionRecord) -> str:
-    """One HTML page about a selection, which opens without a network.
+    """Render one HTML page about a selection, which opens without a network.
 
     Names of features and classes are data. The templates escape them, in the embedded JSON no character can
     end the script element, the script writes them by ``textContent``, and labels of charts are escaped for
@@ -110,7 +106,7 @@ def _sections(record: SelectionRecord) -> list[Section]:
         for number, features in shared_groups(record).items()
     )
     return [
-        Section("again", "Would they be chosen again?", _there(again_chart(record))),
+        Section("stability", "Selection stability", _there(stability_chart(record))),
         Section("tried", "Methods that were tried", _there(tried_chart(record)), pairs=tried_pairs(record)),
         Section("number", "How many features", _there(number_chart(record))),
         Section("scores", "Scores", scores),
@@ -146,7 +142,7 @@ def _distributions(record: SelectionRecord) -> Section:
 
 
 def _table(record: SelectionRecord) -> dict[str, Any]:
-    """What the table shows, by rank: the selected with all their columns, then the others."""
+    """Return what the table shows, by rank: the selected with all their columns, then the others."""
     order = np.argsort(record.features.ranks)[:MOST_ROWS]
     shown, shared = record.selected[:MOST_ROWS], shared_groups(record)
     return {
@@ -156,7 +152,7 @@ def _table(record: SelectionRecord) -> dict[str, Any]:
         "groups": [feature.group if feature.group in shared else None for feature in shown],
         "alone": [rounded(feature.alone, 4) for feature in shown],
         "unique": [rounded(feature.unique, 4) for feature in shown],
-        "again": [_frequency(record, feature.index) for feature in shown],
+        "frequency": [_frequency(record, feature.index) for feature in shown],
         "coefficients": [[rounded(b, 4) for b in feature.coefficients or ()] for feature in shown],
         "coefficientNames": list(record.coefficient_names),
     }
@@ -167,7 +163,7 @@ def _frequency(record: SelectionRecord, feature: int) -> float | None:
 
 
 def column_words(record: SelectionRecord) -> str:
-    """What the columns of a table of selected features mean."""
+    """Say what the columns of a table of selected features mean."""
     target = "the class" if record.data.classes is not None else record.data.target
     words = (
         f"Alone: share of the feature's variance that goes with {target}, corrected for chance. Unique: "
@@ -175,7 +171,7 @@ def column_words(record: SelectionRecord) -> str:
         f"Score: {record.method_name}'s own."
     )
     if record.stability is not None:
-        words += " Chosen again: share of random halves of the samples that chose it, too."
+        words += " Frequency: share of half-samples in which it was selected."
     if record.redundancy is not None:
         limit = f"{record.redundancy.threshold:g}"
         words += f" Group: near-duplicates, which correlate with each other by at least {limit}."
@@ -183,7 +179,7 @@ def column_words(record: SelectionRecord) -> str:
 
 
 def _names_that_fit(names: list[str]) -> list[str]:
-    """Names that may lose their middle, where they are many and long."""
+    """Cut the middle of names, where they are many and long."""
     for longest in NAME_LENGTHS:
         names = [shortened(name, longest) for name in names]
         if len(embedded(names).encode()) <= BYTES_OF_NAMES:
@@ -192,7 +188,7 @@ def _names_that_fit(names: list[str]) -> list[str]:
 
 
 def _facts(record: SelectionRecord) -> list[Pair]:
-    """The key figures."""
+    """Return the key figures."""
     data, found = record.data, record.convergence
     pairs = [
         ("Selected", f"{len(record.selected):,} of {data.n_features:,}"),
@@ -204,10 +200,10 @@ def _facts(record: SelectionRecord) -> list[Pair]:
     if record.stability is not None:
         pairs.append(("Stable features", f"{record.stability.n_stable:,}"))
         if record.stability.n_stable:
-            pairs.append(("Expected false among them", f"≤ {record.stability.expected_false:.2g}"))
+            pairs.append(("Expected false selections", f"≤ {record.stability.expected_false:.2g}"))
     if record.shadows is not None:
         pairs.append(
-            ("Beaten by shuffled copies", f"{record.shadows.n_beaten:,} of {record.shadows.n_compared:,}")
+            ("Behind permuted features", f"{record.shadows.n_beaten:,} of {record.shadows.n_compared:,}")
         )
     if record.redundancy is not None:
         pairs.append(("Near-duplicate groups", f"{len(shared_groups(record)):,}"))
@@ -221,7 +217,7 @@ def _facts(record: SelectionRecord) -> list[Pair]:
 
 
 def _reached(record: SelectionRecord) -> list[Pair]:
-    """What the selected features reach, beside all of them and none, where it was measured."""
+    """Return what the selected features reach, beside all of them and none, where it was measured."""
     curve = record.number
     if curve is None:
         return []
@@ -237,7 +233,7 @@ def _reached(record: SelectionRecord) -> list[Pair]:
 
 
 def _settings(record: SelectionRecord) -> list[Pair]:
-    """What a rerun needs, in words."""
+    """Return what a rerun needs, in words."""
     request, data, versions = record.request, record.data, record.versions
     classes = [f"{one.name} ({one.count:,})" for one in data.classes or ()]
     reading = {name: value for name, value in request.reading.given().items() if name != "target"}
@@ -250,9 +246,9 @@ def _settings(record: SelectionRecord) -> list[Pair]:
         ("Fingerprint", data.fingerprint),
         ("Method", request.method.id),
         ("Parameters", _options(request.method.parameters)),
-        ("Features asked for", "as many as it finds" if request.k is None else str(request.k)),
-        ("Halves of the samples", f"{request.stability} pairs" if request.stability else ""),
-        ("Scored by", "" if record.number is None else record.number.scoring),
+        ("Features asked for", "chosen by the method" if request.k is None else str(request.k)),
+        ("Half-samples", f"{request.stability} pairs" if request.stability else ""),
+        ("Metric", "" if record.number is None else record.number.scoring),
         ("Transform", f"{record.transform}{chosen}"),
         ("Seed", str(request.seed)),
         ("Time", ", ".join(f"{stage} {seconds:.2f} s" for stage, seconds in record.timings.items())),
@@ -267,7 +263,7 @@ def _settings(record: SelectionRecord) -> list[Pair]:
 
 
 def citations(record: SelectionRecord) -> list[str]:
-    """The paper, and the method's own reference where it is another."""
+    """Return the paper, and the method's own reference where it is another."""
     own = record.reference
     return [PAPER] if own is None or own == PAPER else [own, PAPER]
 

@@ -21,7 +21,7 @@ Extend: TypeAlias = Literal["neither", "both", "min", "max"]
 
 
 def one_axes(ax: Any, size: tuple[float, float] = (6.4, 4.8)) -> Axes:
-    """The axes that were given, or those of a new figure."""
+    """Return the axes that were given, or those of a new figure."""
     if ax is None:
         return _new_axes(1, size)[0]  # type: ignore[no-any-return]  # an array of axes has no types
     if not isinstance(ax, Axes):
@@ -32,7 +32,7 @@ def one_axes(ax: Any, size: tuple[float, float] = (6.4, 4.8)) -> Axes:
 
 
 def axes_pair(ax: Any) -> Array:
-    """Two axes as an array: those that were given, or those of a new figure, side by side."""
+    """Return two axes as an array: those that were given, or those of a new figure, side by side."""
     if ax is None:
         return _new_axes(2, (10.0, 4.6))
     pair = np.array(ax, dtype=object).ravel()
@@ -63,7 +63,7 @@ def heat_map(ax: Axes, values: Floats, limits: tuple[float, float], meaning: str
 
 
 def spread_limits(values: Floats, lowest: float = 0.0, highest: float = 100.0) -> tuple[float, float]:
-    """Two percentiles of the values for a colour scale, kept apart where the values are all alike."""
+    """Return two percentiles of the values for a colour scale, kept apart where all values are alike."""
     low, high = (float(limit) for limit in np.percentile(values, [lowest, highest]))
     least = 1e-6 * max(abs(low), abs(high)) or 1.0  # below this a colour bar has no readable numbers
     if high - low >= least:
@@ -84,7 +84,7 @@ def label_places(axis: Axis, names: Sequence[str], places: Any = None) -> None:
 
 
 def _shortened(name: str) -> str:
-    """Long names lose their middle: columns of one table often differ in how they end."""
+    """Cut the middle of a long name: columns of one table often differ in how they end."""
     half = LONGEST_LABEL // 2
     return name if len(name) <= LONGEST_LABEL else f"{name[:half]}…{name[-half:]}"
 
@@ -95,7 +95,7 @@ LONGEST = 18
 def plot_levels(
     name: str, levels: Sequence[str], counts: Mapping[str, Sequence[int]], *, ax: Any = None
 ) -> Array:
-    """How many samples have each level, and the shares of the classes in each."""
+    """Plot how many samples have each level, and the shares of the classes in each."""
     table = np.array(list(counts.values()), dtype=np.float64)
     shares = table / np.maximum(1.0, table.sum(axis=0))
     places = np.arange(len(levels))

@@ -18,6 +18,7 @@ from infused.bench.statistics import score_summary
 from infused.bench.table_formats import in_order, p_text
 from infused.bench.tables import metric_title
 from infused.record.sentences import unit
+from infused.report.figures import score_curves
 from infused.report.plots.axes import one_axes
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def plot_accuracy_curves(
     styles: Mapping[str, Style] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    r"""Mean accuracy against the number of features on one data set (a panel of Figure 2 of the paper).
+    r"""Plot mean accuracy against the number of features on one data set (a panel of Figure 2 of the paper).
 
     Shows :math:`\bar x_k` for every method, with a band of one standard error to both sides.
 
@@ -88,19 +89,15 @@ def plot_accuracy_curves(
     labels = in_order(summary["label"].unique(), paper.METHODS)
     alone, styles = ax is None, method_styles(labels) if styles is None else styles
     ax = one_axes(ax, (7.2, 4.8))
-    factor, sign = unit(metric)
     wash = 0.13 if len(labels) <= 6 else 0.07  # many bands would hide the lines
-    for label in labels:
-        curve = summary[summary["label"] == label]
-        mean, error = factor * curve["mean"].to_numpy(), abs(factor) * curve["error"].fillna(0.0).to_numpy()
-        if curve["method"].iloc[0] in REFERENCES:
-            ax.axhline(mean[0], label=label, **styles[label])
+    for curve in score_curves(summary, metric, labels):
+        style, means = styles[curve.label], curve.means
+        if curve.is_reference:
+            ax.axhline(means[0], label=curve.label, **style)
             continue
-        ax.plot(curve["k"], mean, label=label, markersize=4, **styles[label])
-        colour, level = styles[label]["color"], styles[label].get("zorder", 2.0) - 1
-        ax.fill_between(
-            curve["k"], mean - error, mean + error, color=colour, alpha=wash, linewidth=0, zorder=level
-        )
+        ax.plot(curve.ks, means, label=curve.label, markersize=4, **style)
+        low, high, above = means - curve.errors, means + curve.errors, style.get("zorder", 2.0) - 1
+        ax.fill_between(curve.ks, low, high, color=style["color"], alpha=wash, linewidth=0, zorder=above)
     one = paper.published_score("infused-lasso", dataset) if published else None
     if one is not None:
         ax.plot(one.k, one.accuracy, "*", color=OURS["color"], markeredgecolor="black", markersize=13,
@@ -108,7 +105,7 @@ def plot_accuracy_curves(
     ax.set_xlabel("Number of features")
     ax.set_ylabel(metric_title(metric))
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    if sign:
+    if unit(metric)[1]:
         ax.set_ylim(top=min(ax.get_ylim()[1], 101.0))  # a band may reach beyond what there is
     ax.grid(color="0.9", linewidth=0.6)
     ax.set_axisbelow(True)
@@ -127,7 +124,7 @@ def plot_accuracy_grid(
     published: bool = False,
     columns: int = 4,
 ) -> Figure:
-    """Figure 2 of the paper: accuracy against the number of features, a panel for each data set, one legend.
+    """Plot accuracy against the number of features, a panel for each data set (Figure 2 of the paper).
 
     Parameters
     ----------
@@ -189,7 +186,7 @@ def plot_accuracy_grid(
 
 
 def method_styles(labels: Sequence[str]) -> dict[str, Style]:
-    """Colour, marker and line of each method: ours stands out, random stays behind."""
+    """Choose colour, marker and line of each method: ours stands out, random stays behind."""
     styles: dict[str, Style] = {}
     for label in labels:
         n = len(styles.keys() - {"infused-lasso", "random", *REFERENCES})
@@ -205,7 +202,7 @@ def method_styles(labels: Sequence[str]) -> dict[str, Style]:
 
 
 def plot_critical_difference(ranks: RankComparison, *, ax: Axes | None = None) -> Axes:
-    """The critical-difference diagram: mean ranks on a line, the best to the right.
+    """Draw the critical-difference diagram: mean ranks on a line, the best to the right.
 
     A bar joins methods whose mean ranks differ by less than the critical difference, which is drawn above the
     line: the data do not tell them apart.
@@ -267,7 +264,7 @@ def plot_critical_difference(ranks: RankComparison, *, ax: Axes | None = None) -
 
 
 def _draw_labels(ax: Axes, ranks: RankComparison, low: int, high: int, bars: float) -> None:
-    """Names at the sides, the better half to the right, each tied to its place on the line."""
+    """Write names at the sides, the better half to the right, each tied to its place on the line."""
     n, span = len(ranks.labels), high - low
     better = (n + 1) // 2
     for place, (label, rank) in enumerate(zip(ranks.labels, ranks.mean_ranks, strict=True)):

@@ -34,7 +34,7 @@
     { key: "name", title: "Feature", value: (n) => lowered[n], text: (n) => payload.names[n] },
     share("alone", "Alone"),
     share("unique", "Unique"),
-    share("again", "Chosen again"),
+    share("frequency", "Frequency"),
     { key: "score", title: "Score", value: (n) => payload.scores[n], text: (n) => number(payload.scores[n]),
       numeric: true, high: true, present: known(payload.scores).length > 0 },
     { key: "coefficient", title: payload.coefficientNames.length > 1 ? "Largest coefficient" : "Coefficient", short: "Coefficient",
