@@ -42,13 +42,21 @@ from infused.graphs.distributions import (
 )
 from infused.graphs.validation import Graph, Target, check_data, is_mostly_zero, resolve_target
 from infused.information.pair_sums import CRITERIA, TILE, PairSumProblem, block_of
-from infused.information.routes import Plan, build_route, plan_route, planned_error, sample_step
+from infused.information.routes import (
+    Outline,
+    Plan,
+    build_route,
+    plan_route,
+    planned_error,
+    sample_step,
+    stored_by_sample,
+)
 from infused.information.separable import Box
 from infused.information.structural import GRAPHS_SHARE, Options, StructuralInformation
 
 
 def feature_blocks(X: Any, width: int) -> list[Callable[[], Any]]:
-    """What gives each block of so many features: of an array of Dask lazily, of another a part."""
+    """List functions that give each block of so many features: of a Dask array lazily, of others a part."""
     if not is_collection(X):
         return [partial(getitem, X, np.s_[:, span]) for span in spans(X.shape[1], width)]
     if getattr(X, "ndim", 0) != 2 or any(np.isnan(size) for size in X.shape):
@@ -66,7 +74,7 @@ class Common:
     shared_target: bool
 
     def block(self, rows: Chunk, columns: Chunk | None) -> Floats:
-        """U of the features of one chunk and those of another; or of the same, when there is none."""
+        """Compute U of the features of one chunk and those of another; or of the same, when there is none."""
         kind = CRITERIA[self.criterion]
         P, T = joined([rows] if columns is None else [rows, columns], self.shared_target)
         n = rows.features.shape[0]
@@ -92,28 +100,30 @@ class DistributedInformation(StructuralInformation):
         how = cluster.put((np.asarray(y), graph, target, self._n_features))
         summaries = self._make_chunks(blocks, how)
         kind = CRITERIA[options.criterion]
-        self._outline = _Sum(summaries, self.shape[0], kind.weights, self._stored)
+        self._outline = joined_outline(summaries, self.shape[0], kind.weights, self._stored)
         with one_blas_thread():  # factors, too, hang on the number of threads
             self._plan = plan_route(self._outline, options.route, options.tol / kind.largest)
-        self._common = cluster.put(Common(self._plan, options.criterion, self._outline.shared_target))
+        first = summaries[0].first_target
+        shared = all(one.shared_target and np.array_equal(one.first_target, first) for one in summaries)
+        self._common = cluster.put(Common(self._plan, options.criterion, shared))
         self._start = GRAPHS_SHARE
 
     @property
     def route(self) -> str:
-        """The route taken."""
+        """Return the name of the route."""
         return self._plan.route
 
     @property
     def rank(self) -> int | None:
-        """Terms of the factorisation, where the route has one."""
+        """Return the number of terms of the factorisation, where the route has one."""
         return None if self._plan.factors is None else self._plan.factors.rank
 
     def error_estimate(self) -> float:
-        """Bound on the error of every entry of U, from the factorisation and from rounding."""
+        """Bound the error of every entry of U, from the factorisation and from rounding."""
         return CRITERIA[self._options.criterion].largest * planned_error(self._plan, self._outline)
 
     def full(self, out: Floats | None = None) -> Floats:
-        """All of U, from the workers to this process."""
+        """Compute all of U, from the workers to this process."""
         out = self._place(out)
         pairs, stage = self._upper_tiles(), self._stage_of_all()
         with workers(self._options.n_jobs) as work, closing(self._finished(pairs, compute_tile)) as tiles:
@@ -155,7 +165,7 @@ class DistributedInformation(StructuralInformation):
                 stage.advance((rows.stop - rows.start) * (columns.stop - columns.start) * self._n_samples)
 
     def to_dask(self) -> Any:
-        """U as an array of Dask, whose tiles are computed when they are needed.
+        """Return U as a Dask array, whose tiles are computed when they are needed.
 
         Returns
         -------
@@ -178,7 +188,7 @@ class DistributedInformation(StructuralInformation):
         return array.block([[made[n, m] if n <= m else made[m, n].T for m in every] for n in every])
 
     def columns(self, indices: Any) -> Floats:
-        """Some columns of U, without the rest of it."""
+        """Compute some columns of U, without the rest of it."""
         chosen = self._check_indices(indices)
         n_bytes = 8 * self._n_features * len(chosen)
         what = f"{len(chosen)} columns of U"
@@ -198,7 +208,7 @@ class DistributedInformation(StructuralInformation):
         return out
 
     def _picked(self, chosen: Ints) -> Held:
-        """A chunk of these features, on the workers."""
+        """Make a chunk of these features, on the workers."""
         places = np.unique(chosen // TILE)
         there = [int(np.searchsorted(places, feature // TILE)) for feature in chosen]
         return self._cluster.defer(picked, there, chosen % TILE, *(self._chunks[place] for place in places))
@@ -212,7 +222,7 @@ class DistributedInformation(StructuralInformation):
         return self._cluster.finished(function, tasks)
 
     def _make_chunks(self, blocks: list[Held], how: Held) -> list[Summary]:
-        """Distributions on the workers, and a summary of each chunk here."""
+        """Make distributions on the workers, and a summary of each chunk here."""
 
         def chunk(n: int, sparse: bool | None) -> Held:
             return self._cluster.defer(make_chunk, blocks[n], how, n * TILE, sparse)
@@ -238,50 +248,36 @@ class DistributedInformation(StructuralInformation):
 
     def _stored(self) -> Floats:
         tasks = ((chunk,) for chunk in self._chunks)
-        with closing(self._cluster.finished(stored_by_sample, tasks)) as counts:
+        with closing(self._cluster.finished(stored_in_chunk, tasks)) as counts:
             return reduce(np.add, (count for _, count in counts))
 
 
-class _Sum:
-    """The outline of a problem, added up from its chunks."""
+def joined_outline(
+    parts: list[Summary], n_features: int, weights: tuple[float, float], stored: Callable[[], Floats]
+) -> Outline:
+    """Add up the outline of a problem from its chunks."""
+    low, high = min(part.low for part in parts), max(part.high for part in parts)
+    above = max(part.above for part in parts) if weights[0] else 0.0
 
-    def __init__(
-        self,
-        parts: list[Summary],
-        n_features: int,
-        weights: tuple[float, float],
-        stored: Callable[[], Floats],
-    ):
-        self._parts, self.stored = parts, stored
-        self.shape = n_features, parts[0].n_samples
-        self.n_groups, self.weights = len(parts[0].first_target), weights
-        first = parts[0].first_target
-        self.shared_target = all(
-            part.shared_target and np.array_equal(part.first_target, first) for part in parts
-        )
-
-    def box(self) -> Box:
-        """See :func:`infused.information.separable.box_of`."""
-        low, high = min(part.low for part in self._parts), max(part.high for part in self._parts)
-        above = max(part.above for part in self._parts) if self.weights[0] else 0.0
-        return Box((low, high + above), (low, high))
-
-    def off_base(self) -> float | None:
-        """Of the features that are looked at, whichever chunks they are in."""
-        if self._parts[0].sparse:
+    def off_base() -> float | None:
+        """Return the share of the features that are looked at, whichever chunks they are in."""
+        if parts[0].sparse:
             return None
-        return sum(part.n_off_base for part in self._parts) / sum(part.n_sampled for part in self._parts)
+        return sum(part.n_off_base for part in parts) / sum(part.n_sampled for part in parts)
+
+    shape, n_groups = (n_features, parts[0].n_samples), len(parts[0].first_target)
+    return Outline(shape, n_groups, weights, Box((low, high + above), (low, high)), off_base, stored)
 
 
 def compute_tile(common: Common, rows: Chunk, columns: Chunk | None = None) -> Floats:
-    """On a worker: a tile of U."""
+    """Compute a tile of U, on a worker."""
     return common.block(rows, columns)
 
 
 def write_tile(
     path: str, pair: tuple[slice, slice], common: Common, rows: Chunk, columns: Chunk | None = None
 ) -> None:
-    """On a worker: a tile of U to its place, and mirrored."""
+    """Write a tile of U to its place, and mirrored, on a worker."""
     block = common.block(rows, columns)
     array = extra("zarr").open_array(path, mode="r+")
     array[pair[0], pair[1]] = block
@@ -328,7 +324,7 @@ class Summary:
 
     @staticmethod
     def mostly_zero(parts: Sequence[Summary]) -> bool:
-        """Whether all the data are treated as sparse: they came so, or most of them is zero."""
+        """Tell whether all the data are treated as sparse: they came so, or most of them is zero."""
         if any(part.given_sparse for part in parts):
             return True
         n_entries = sum(part.n_features * part.n_samples for part in parts)
@@ -338,7 +334,7 @@ class Summary:
 def make_chunk(
     block: Any, how: tuple[Any, Graph, Target, int], start: int, sparse: bool | None = None
 ) -> Chunk:
-    """Distributions of a block of X; ``sparse`` of None stores them as these features alone suggest."""
+    """Make distributions of a block of X; ``sparse`` of None stores them as these features alone suggest."""
     y, graph, target, n_all = how
     X, y = check_data(settled(block)), settled(y)
     given_sparse = sp.issparse(X)
@@ -353,7 +349,7 @@ def make_chunk(
 
 
 def summary_of(chunk: Chunk) -> Summary:
-    """What the choice of a route needs to know of a chunk."""
+    """Summarise a chunk for the choice of a route."""
     P, T = chunk.features, chunk.target
     n_off_base = n_sampled = 0
     if isinstance(P, DenseDistributions):
@@ -379,20 +375,18 @@ def summary_of(chunk: Chunk) -> Summary:
     )
 
 
-def stored_by_sample(chunk: Chunk) -> Floats:
-    """Of each sample, how many features of the chunk have it off their base."""
-    P = chunk.features
-    sparse = P if isinstance(P, SparseDistributions) else SparseDistributions.from_dense(P.values)
-    return sparse.stored_by_sample()
+def stored_in_chunk(chunk: Chunk) -> Floats:
+    """Count for each sample the features of the chunk that have it off their base."""
+    return stored_by_sample(chunk.features)
 
 
 def joined(chunks: Sequence[Chunk], shared_target: bool) -> tuple[FeatureDistributions, TargetDistributions]:
-    """The distributions of several chunks, one below the other."""
+    """Join the distributions of several chunks, one below the other."""
     return _joined_features([chunk.features for chunk in chunks]), _joined_targets(chunks, shared_target)
 
 
 def picked(chunk_of: Sequence[int], rows: Ints, *chunks: Chunk) -> Chunk:
-    """A chunk of single features: each by its chunk among those given, and by its place in it."""
+    """Make a chunk of single features: each by its chunk among those given, and by its place in it."""
     order = np.concatenate([np.flatnonzero(np.asarray(chunk_of) == n) for n in range(len(chunks))])
     back = np.argsort(order)
     parts = [_rows_of(chunk, rows[np.asarray(chunk_of) == n]) for n, chunk in enumerate(chunks)]

@@ -8,5 +8,5 @@ from .factors import SHIFT as SHIFT
 from .factors import pair_factors as pair_factors
 from .pairs import add_common_samples as add_common_samples
 from .planes import plane_sums as plane_sums
-from .steady_state import feature_distributions as feature_distributions
+from .steady_state import column_shares as column_shares
 from .total_variation import total_variation_prox as total_variation_prox

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from numba import float64, int64
-
-from infused._kernels.compiled import compiled, filled, given
+from infused._kernels.compiled import FLOATS, FLOATS_2D_OUT, INTS, compiled
 from infused._typing import Floats, Ints
 
 
-@compiled(
-    given(int64, 1),
-    given(float64, 1),
-    given(int64, 1),
-    given(float64, 1),
-    filled(float64, 2),
-    filled(float64, 2),
-)
+@compiled(INTS, FLOATS, INTS, FLOATS, FLOATS_2D_OUT, FLOATS_2D_OUT)
 def class_sums(indptr: Ints, data: Floats, code: Ints, shift: Floats, high: Floats, low: Floats) -> None:
-    """high + low += the entries of each column of a CSC matrix, less the column's shift, class by class.
+    """Add the entries of each column of a CSC matrix, less its shift, to high + low of their class.
 
     ``code`` holds the class of each stored entry; the results are columns x classes. Both sums of two numbers
     are kept with their rounding errors (Knuth).

@@ -20,25 +20,32 @@ from numba import config, njit, types
 FOLDER = "INFUSED_KERNELS"  # names the folder of this process to its workers, where there is no other
 
 
-def given(dtype: Any, n_dimensions: int) -> Any:
-    """An array that is only read."""
+def _given(dtype: Any, n_dimensions: int) -> Any:
+    """Return the type of an array that is only read."""
     return types.Array(dtype, n_dimensions, "C", readonly=True)
 
 
-def filled(dtype: Any, n_dimensions: int) -> Any:
-    """An array that is written to."""
+def _filled(dtype: Any, n_dimensions: int) -> Any:
+    """Return the type of an array that is written to."""
     return types.Array(dtype, n_dimensions, "C")
 
 
+INTS, FLOATS, INT32S = _given(types.int64, 1), _given(types.float64, 1), _given(types.int32, 1)
+INTS_2D, FLOATS_2D, WORDS_2D = _given(types.int64, 2), _given(types.float64, 2), _given(types.uint64, 2)
+FLOATS_3D = _given(types.float64, 3)
+INTS_OUT, FLOATS_OUT = _filled(types.int64, 1), _filled(types.float64, 1)
+INTS_2D_OUT, FLOATS_2D_OUT = _filled(types.int64, 2), _filled(types.float64, 2)
+
+
 def helper(function: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """A part of kernels: compiled with each, for the types that it is called with."""
+    """Mark a part of kernels: compiled with each, for the types that it is called with."""
     if function is None:
         return lambda function: helper(function, **options)
     return njit(nogil=True, error_model="numpy", **options)(function)
 
 
 def compiled(*arguments: Any, returns: Any = types.void, **options: Any) -> Any:
-    """A kernel of these arguments, compiled when its module is imported, or loaded from the disk.
+    """Make a kernel of these arguments, compiled when its module is imported, or loaded from the disk.
 
     As a plain decorator, without arguments, it is compiled at its first call, for the types that it is given.
 

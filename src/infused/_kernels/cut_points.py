@@ -14,11 +14,12 @@ SAMPLES_EACH = 5  # if each has at least so many samples on average that differ 
 
 
 def find_cuts(
-    indptr: Any,
+    begins: Any,
+    ends: Any,
     ordered: Any,
     amount: Any,
+    zeros: Any,
     distinct: Any,
-    n_samples: int,
     n_bins: int,
     values: Any,
     counts: Any,
@@ -26,10 +27,10 @@ def find_cuts(
     cuts: Any,
     n_cuts: Any,
 ) -> None:
-    """The largest value of every bin but the last, of each column of a CSC matrix, and their number.
+    """Find the largest value of every bin but the last, of each column of a CSC matrix, and their number.
 
-    ``ordered`` has the entries of each column sorted, ``amount`` how often each counts, ``distinct`` how many
-    samples of each column differ; what a column does not store of ``n_samples`` is zero and counts once.
+    ``ordered`` has the sorted entries of each column from ``begins`` to ``ends``, ``amount`` how often each
+    counts, ``zeros`` how many zeros it does not store, ``distinct`` how many of its samples differ.
     ``values``, ``counts`` and ``heavy`` are scratch space for the distinct values of one column.
 
     Every value of a discrete feature has a bin of its own. Otherwise a value is heavy, and has a bin of its
@@ -39,15 +40,14 @@ def find_cuts(
     left, a value joins the one below it. Counts are whole numbers mostly, on which all of this is exact.
     """
     for j in range(len(n_cuts)):
-        start, stop = indptr[j], indptr[j + 1]
-        n, zeros = 0, n_samples - (stop - start)  # distinct values, and zeros that are not stored
-        for e in range(start, stop + 1):
-            inside = e < stop
+        n, left = 0, zeros[j]  # distinct values, and zeros that are not stored
+        for e in range(begins[j], ends[j] + 1):
+            inside = e < ends[j]
             x = ordered[e] if inside else 0.0
-            if zeros > 0 and (x > 0.0 or not inside):
-                values[n], counts[n], heavy[n] = 0.0, float(zeros), 0
+            if left > 0.0 and (x > 0.0 or not inside):
+                values[n], counts[n], heavy[n] = 0.0, left, 0
                 n += 1
-                zeros = 0
+                left = 0.0
             if inside:
                 if n == 0 or x != values[n - 1]:
                     values[n], counts[n], heavy[n] = x, 0.0, 0

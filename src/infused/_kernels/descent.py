@@ -7,20 +7,20 @@ import math
 import numpy as np
 from numba import float64, int64
 
-from infused._kernels.compiled import compiled, filled, given
+from infused._kernels.compiled import FLOATS, FLOATS_2D, FLOATS_2D_OUT, INTS, compiled
 from infused._typing import Array, Floats, Ints
 
 
 @compiled(
-    given(float64, 2),
-    given(int64, 1),
-    given(float64, 1),
-    given(float64, 1),
+    FLOATS_2D,
+    INTS,
+    FLOATS,
+    FLOATS,
     float64,
-    filled(float64, 2),
-    filled(float64, 2),
-    filled(float64, 2),
-    filled(float64, 2),
+    FLOATS_2D_OUT,
+    FLOATS_2D_OUT,
+    FLOATS_2D_OUT,
+    FLOATS_2D_OUT,
     returns=int64,
 )
 def epochs(
@@ -34,7 +34,7 @@ def epochs(
     past_B: Floats,
     past_G: Floats,
 ) -> int:
-    """Passes over all blocks of min 1/2 tr BHB' - tr BC' + sum_g threshold_g |B_g|, in place.
+    """Pass over all blocks of min 1/2 tr BHB' - tr BC' + sum_g threshold_g |B_g|, in place.
 
     B is targets x coordinates, G = BH - C its gradient, kept up to date; block g holds the coordinates
     ``starts[g]`` to ``starts[g + 1]``. Each block takes a proximal gradient step of its own: for a block of
@@ -103,7 +103,7 @@ def entries_epoch(
     ridge: float,
     step: Floats,
 ) -> float:
-    """One pass over all blocks of min 1/2 |Y - XB|^2 + ridge |B|^2 + sum_g threshold_g |B_g|, in place.
+    """Pass once over all blocks of min 1/2 |Y - XB|^2 + ridge |B|^2 + sum_g threshold_g |B_g|, in place.
 
     X = A - LR, features in columns; A by its columns (CSC). Kept up to date: E = Y - AB, S = RB and
     Q = L'(E + LS); with P = L'A the gradient of feature j is R_j'Q - A_j'E - P_j'S + 2 ridge B_j. V = -L'X is

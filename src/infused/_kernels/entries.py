@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-from numba import int32, int64
-
-from infused._kernels.compiled import compiled, filled, given
+from infused._kernels.compiled import INT32S, INTS, INTS_2D_OUT, INTS_OUT, compiled
 from infused._typing import Array, Ints
 
 
-@compiled(
-    given(int64, 1),
-    given(int32, 1),
-    given(int32, 1),
-    given(int64, 1),
-    given(int64, 1),
-    given(int64, 1),
-    given(int64, 1),
-    given(int64, 1),
-    filled(int64, 1),
-    filled(int64, 2),
-    filled(int64, 1),
-)
+@compiled(INTS, INT32S, INT32S, INTS, INTS, INTS, INTS, INTS, INTS_OUT, INTS_2D_OUT, INTS_OUT)
 def entry_sums(
     indptr: Ints,
     samples: Array,
@@ -34,7 +20,7 @@ def entry_sums(
     counts: Ints,
     out: Ints,
 ) -> None:
-    """out[i] = sum_zb table[n_zb], over cells z of samples and codes b of feature features[i].
+    """Set out[i] = sum_zb table[n_zb], over cells z of samples and codes b of feature features[i].
 
     ``cell`` says in which cell each sample is, ``weights`` how often it counts, and ``sizes`` how many a cell
     has. All samples start at the feature's base; each stored entry then moves one of them to its own code.

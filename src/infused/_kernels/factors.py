@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from numba import float64, int64
 
-from infused._kernels.compiled import compiled, filled, given
+from infused._kernels.compiled import FLOATS_2D_OUT, FLOATS_3D, INTS_2D, INTS_2D_OUT, compiled
 from infused._typing import Floats, Ints
 
 PIECE_BITS = 7
@@ -21,18 +21,18 @@ UNIT = 2.0 ** (1 - SHIFT)
 
 # Contraction fuses multiplications with additions and nothing else: no bits that are read depend on it.
 @compiled(
-    given(int64, 2),
-    given(int64, 2),
+    INTS_2D,
+    INTS_2D,
     float64,
     float64,
     int64,
-    given(float64, 3),
+    FLOATS_3D,
     int64,
-    filled(int64, 2),
-    filled(float64, 2),
-    filled(float64, 2),
-    filled(float64, 2),
-    filled(float64, 2),
+    INTS_2D_OUT,
+    FLOATS_2D_OUT,
+    FLOATS_2D_OUT,
+    FLOATS_2D_OUT,
+    FLOATS_2D_OUT,
     fastmath={"contract"},
 )
 def pair_factors(
@@ -49,7 +49,7 @@ def pair_factors(
     left: Floats,
     right: Floats,
 ) -> None:
-    """left = joint_weight L(p + t) + pair_weight L(p) and right = R(p), for all features and samples.
+    """Set left = joint_weight L(p + t) + pair_weight L(p) and right = R(p), for all features and samples.
 
     ``p`` and ``sums`` are the bits of p and of p + t, features x samples; the table holds pieces, counted
     from ``first``, x (degree + 1) x functions, with L in the first half of the functions and R in the second.

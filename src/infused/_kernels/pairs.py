@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from numba import float64, int64
-
-from infused._kernels.compiled import compiled, filled, given
+from infused._kernels.compiled import FLOATS_2D, FLOATS_2D_OUT, INTS, compiled
 from infused._typing import Floats, Ints
 
 
 @compiled(
-    given(int64, 1),
-    given(int64, 1),
-    given(int64, 1),
-    given(float64, 2),
-    given(int64, 1),
-    given(int64, 1),
-    given(float64, 2),
-    given(int64, 1),
-    filled(float64, 2),
-    fastmath={"reassoc", "contract"},
+    INTS, INTS, INTS, FLOATS_2D, INTS, INTS, FLOATS_2D, INTS, FLOATS_2D_OUT, fastmath={"reassoc", "contract"}
 )
 def add_common_samples(
     rows: Ints,
@@ -31,7 +20,7 @@ def add_common_samples(
     position: Ints,
     out: Floats,
 ) -> None:
-    """out[i, j] += sum over samples a, stored for both features, of <left_ia, right_ja>.
+    """Add to out[i, j] the sum of <left_ia, right_ja> over samples a that are stored for both features.
 
     ``rows`` are the features of the rows of ``out``, ``position`` the column of each feature, or -1.
     ``indptr``, ``samples`` and ``left`` list the stored entries by feature; ``sample_indptr``, ``features``

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import int64, types, uint64
+from numba import int64, types
 from numba.extending import intrinsic
 
-from infused._kernels.compiled import compiled, filled, given
+from infused._kernels.compiled import INTS, INTS_2D, INTS_2D_OUT, INTS_OUT, WORDS_2D, compiled
 from infused._typing import Array, Ints
 
 #: Rows of the scratch space; from the last on, one for each code of the selected feature.
@@ -29,17 +29,7 @@ def _popcount(typing_context: Any, word: Any) -> Any:
 popcount: Any = intrinsic(_popcount)
 
 
-@compiled(
-    given(uint64, 2),
-    given(int64, 1),
-    given(int64, 1),
-    given(int64, 2),
-    given(uint64, 2),
-    given(int64, 1),
-    filled(int64, 2),
-    filled(int64, 1),
-    filled(int64, 1),
-)
+@compiled(WORDS_2D, INTS, INTS, INTS_2D, WORDS_2D, INTS, INTS_2D_OUT, INTS_OUT, INTS_OUT)
 def plane_sums(
     planes: Array,
     starts: Ints,
@@ -51,7 +41,7 @@ def plane_sums(
     joint: Ints,
     pair: Ints,
 ) -> None:
-    """Sums over the cells of (selected feature, feature j, class), and of (selected feature, feature j).
+    """Sum over the cells of (selected feature, feature j, class), and of (selected feature, feature j).
 
     joint[j] = sum_abc table[n_abc] and pair[j] = sum_ab table[n_ab], for the features whose planes lie
     between consecutive ``starts``. ``selected`` holds the planes of the selected feature, one to a row. Its

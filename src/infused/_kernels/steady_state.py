@@ -14,7 +14,7 @@ import math
 
 from numba import boolean, float64, int64
 
-from infused._kernels.compiled import compiled, filled, given, helper
+from infused._kernels.compiled import FLOATS, FLOATS_2D_OUT, FLOATS_OUT, INTS, compiled, helper
 from infused._typing import Floats, Ints
 
 EPS = 2.0**-52
@@ -24,7 +24,7 @@ GAP, COUNT, NORM, WEIGHT, SHARE = range(5)
 
 @helper
 def steady_state(k: int, kernel: bool, mass: float, scratch: Floats) -> None:
-    """Shares of k distinct values, of total ``mass``, from GAP and COUNT; Euclidean when not ``kernel``.
+    """Compute the shares of k distinct values, of total ``mass``, from GAP and COUNT.
 
     Only ratios of gaps matter. Dividing by the largest, rather than by a power of two, makes the graphs of
     all two-valued features with the same counts equal to the last bit.
@@ -79,18 +79,8 @@ def steady_state(k: int, kernel: bool, mass: float, scratch: Floats) -> None:
         scratch[SHARE, a] *= mass / total
 
 
-@compiled(
-    given(int64, 1),
-    given(float64, 1),
-    given(int64, 1),
-    int64,
-    boolean,
-    float64,
-    filled(float64, 2),
-    filled(float64, 1),
-    filled(float64, 1),
-)
-def feature_distributions(
+@compiled(INTS, FLOATS, INTS, int64, boolean, float64, FLOATS_2D_OUT, FLOATS_OUT, FLOATS_OUT)
+def column_shares(
     indptr: Ints,
     data: Floats,
     order: Ints,
@@ -101,7 +91,7 @@ def feature_distributions(
     out: Floats,
     base: Floats,
 ) -> None:
-    """Distributions of the columns of a CSC matrix, of which those of a dense one store every entry.
+    """Compute the distributions of the columns of a CSC matrix; those of a dense one store every entry.
 
     No entry is so large that a difference would overflow. ``order`` sorts the entries of each column, counted
     from its first. The share of each stored entry goes to ``out``, that of a zero (of the smallest entry

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import float64
 
-from infused._kernels.compiled import compiled, filled, given
+from infused._kernels.compiled import FLOATS, FLOATS_2D_OUT, FLOATS_OUT, compiled
 from infused._typing import Floats
 
 #: What the rows of the scratch space hold, each with room for twice as many numbers as there are features.
@@ -13,7 +13,7 @@ KNOT, SLOPE, OFFSET, LOW, HIGH = range(5)
 
 
 def total_variation_prox(y: Floats, weight: float) -> Floats:
-    """argmin_x 1/2 |x - y|^2 + weight sum_i |x_{i+1} - x_i|, by dynamic programming (Johnson 2013).
+    """Minimise 1/2 |x - y|^2 + weight sum_i |x_{i+1} - x_i| by dynamic programming (Johnson 2013).
 
     Going right, the derivative of the best value of the first i terms, as a function of x_i, is piecewise
     linear and increasing. Clipping it to [-weight, weight] and adding x_{i+1} - y_{i+1} gives the next one:
@@ -26,9 +26,9 @@ def total_variation_prox(y: Floats, weight: float) -> Floats:
     return x
 
 
-@compiled(given(float64, 1), float64, filled(float64, 2), filled(float64, 1))
+@compiled(FLOATS, float64, FLOATS_2D_OUT, FLOATS_OUT)
 def _clip_and_go_back(y: Floats, weight: float, scratch: Floats, x: Floats) -> None:
-    """Knots are places where the slope of the derivative changes, with the linear function added there."""
+    """Go right through the knots, where the slope of the derivative changes, and back."""
     n = len(y)
     first, last = n, n - 1  # no knots yet
     # Left of all knots the derivative is left x + left_offset, right of them right x + right_offset.

@@ -26,20 +26,20 @@ class DenseDistributions:
     """One row per feature."""
 
     values: Floats
-    """features x samples."""
+    """Return a dense array, features x samples."""
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(features, samples)."""
+        """Return (features, samples)."""
         n_features, n_samples = self.values.shape
         return n_features, n_samples
 
     def bounds(self) -> tuple[float, float]:
-        """The smallest and the largest entry."""
+        """Return the smallest and the largest entry."""
         return float(self.values.min()), float(self.values.max())
 
     def dense(self) -> Floats:
-        """features x samples."""
+        """Return a dense array, features x samples."""
         return self.values
 
 
@@ -59,26 +59,22 @@ class SparseDistributions:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(features, samples)."""
+        """Return (features, samples)."""
         return len(self.base), self.n_samples
 
     @property
     def owners(self) -> Ints:
-        """The feature of each stored entry."""
+        """Return the feature of each stored entry."""
         return np.repeat(np.arange(len(self.base), dtype=np.int64), np.diff(self.indptr))
 
     def bounds(self) -> tuple[float, float]:
-        """The smallest and the largest entry; the base counts where at least one sample has it."""
+        """Return the smallest and the largest entry; the base counts where at least one sample has it."""
         base = self.base[np.diff(self.indptr) < self.n_samples]
         parts = [part for part in (base, self.values) if len(part)]
         return float(min(part.min() for part in parts)), float(max(part.max() for part in parts))
 
-    def stored_by_sample(self) -> Floats:
-        """Of each sample, how many features have it off their base."""
-        return np.bincount(self.samples, minlength=self.n_samples).astype(np.float64)
-
     def dense(self) -> Floats:
-        """features x samples."""
+        """Return a dense array, features x samples."""
         out = np.repeat(self.base[:, None], self.n_samples, axis=1)
         out[self.owners, self.samples] = self.values
         return out
@@ -109,15 +105,15 @@ class TargetDistributions:
 
     @property
     def shared(self) -> bool:
-        """Whether every feature has the same target graph."""
+        """Tell whether every feature has the same target graph."""
         return len(self.values) == 1
 
     def rows(self, features: slice | Ints) -> Floats:
-        """Rows of some features; the one row there is, when shared."""
+        """Return the rows of some features; the one row there is, when shared."""
         return self.values if self.shared else self.values[features]
 
     def dense(self, n_features: int) -> Floats:
-        """features x samples."""
+        """Return a dense array, features x samples."""
         return np.broadcast_to(self.values, (n_features, self.values.shape[1]))[:, self.codes]
 
     @classmethod
@@ -145,7 +141,7 @@ def feature_distributions(
     memory_budget: int | float | str | None = None,
     progress: ProgressCallback | None = None,
 ) -> Floats:
-    r"""Distribution of each feature's graph, in O(M log M) per feature.
+    r"""Compute the distribution of each feature's graph, in O(M log M) per feature.
 
     .. math::
 
@@ -206,7 +202,7 @@ def target_distributions(
     memory_budget: int | float | str | None = None,
     progress: ProgressCallback | None = None,
 ) -> Floats:
-    r"""Distribution of each feature's target graph.
+    r"""Compute the distribution of each feature's target graph.
 
     .. math::
 
@@ -268,7 +264,7 @@ def target_distributions(
 def feature_graphs(
     X: Data, graph: Graph, work: Workers, stage: Stage, *, mass: float
 ) -> FeatureDistributions:
-    """Feature distributions of checked data, each of total ``mass``; sparse data stays sparse."""
+    """Compute feature distributions of checked data, each of total ``mass``; sparse data stays sparse."""
     check_choice("graph", graph, GRAPHS)
     n_samples, n_features = X.shape
     options = n_samples, graph == "kernel", mass
@@ -292,7 +288,7 @@ def feature_graphs(
 def target_graphs(
     X: Data, y: Any, graph: Graph, target: Target, work: Workers, stage: Stage, *, mass: float
 ) -> TargetDistributions:
-    """Target distributions of checked data, each of total ``mass``."""
+    """Compute target distributions of checked data, each of total ``mass``."""
     check_choice("graph", graph, GRAPHS)
     y, kind = resolve_target(X, y, target)
     kernel = graph == "kernel"
@@ -332,7 +328,7 @@ class _Columns:
 
     @classmethod
     def taken(cls, X: Data, features: slice) -> _Columns:
-        """From dense or sparse data."""
+        """Take some columns of dense or sparse data."""
         if sp.issparse(X):
             bounds = X.indptr[features.start : features.stop + 1].astype(np.int64)
             stored = slice(bounds[0], bounds[-1])
@@ -365,12 +361,12 @@ SPLITTER = 2.0**27 + 1.0
 
 
 def worth_a_kernel(n_features: int, n_samples: int) -> bool:
-    """Whether there is so much to do that a kernel should be loaded, or compiled."""
+    """Tell whether there is so much to do that a kernel should be loaded, or compiled."""
     return n_samples > FEW_SAMPLES or n_features * n_samples > FEW_ENTRIES
 
 
 def _power_of_two_scales(smallest: Floats, greatest: Floats) -> Floats:
-    """Powers of two that bring each column near one, so that no difference or sum overflows."""
+    """Return powers of two that bring each column near one, so that no difference or sum overflows."""
     largest = np.maximum(np.abs(smallest), np.abs(greatest))
     exponent = np.clip(np.frexp(largest)[1], -1000, 1000)
     return np.where(largest == 0.0, 1.0, np.ldexp(1.0, -exponent))
@@ -379,7 +375,7 @@ def _power_of_two_scales(smallest: Floats, greatest: Floats) -> Floats:
 def feature_shares(
     indptr: Ints, data: Floats, n_samples: int, kernel: bool, mass: float, *, compiled: bool
 ) -> tuple[Floats, Floats]:
-    """Distributions of the columns of a CSC matrix, of total ``mass``: of each entry, and of a zero in each.
+    """Compute distributions of the columns of a CSC matrix, of total ``mass``: of each entry, and of a zero.
 
     Where nothing is zero, that is the share of the smallest entry. ``compiled`` says whether the loops are.
     """
@@ -389,7 +385,7 @@ def feature_shares(
     if compiled:
         out, base, scratch = np.empty(len(data)), np.empty(len(scales)), np.empty((5, n_samples + 1))
         order = _order_of_columns(indptr, data, n_samples)
-        _kernels.feature_distributions(indptr, data, order, n_samples, kernel, mass, scratch, out, base)
+        _kernels.column_shares(indptr, data, order, n_samples, kernel, mass, scratch, out, base)
         return out, base
     stored = np.arange(n_samples) < np.diff(indptr)[:, None]
     F = np.zeros(stored.shape)
@@ -399,7 +395,7 @@ def feature_shares(
 
 
 def _order_of_columns(indptr: Ints, data: Floats, n_samples: int) -> Ints:
-    """What sorts the entries of each column, counted from its first."""
+    """Sort the entries of each column; return their order, counted from its first."""
     if len(data) == n_samples * (len(indptr) - 1):
         return np.argsort(data.reshape(-1, n_samples), axis=1).ravel()
     order = np.empty(len(data), np.int64)
@@ -409,7 +405,7 @@ def _order_of_columns(indptr: Ints, data: Floats, n_samples: int) -> Ints:
 
 
 def _row_shares(F: Floats, kernel: bool, mass: float) -> tuple[Floats, Floats]:
-    """The same for the rows of F."""
+    """Compute the distributions of the rows of F, and the share of a zero in each."""
     order = np.argsort(F, axis=1)
     ordered = np.take_along_axis(F, order, axis=1)
     place = np.zeros(F.shape, np.int64)
@@ -432,7 +428,7 @@ def _row_shares(F: Floats, kernel: bool, mass: float) -> tuple[Floats, Floats]:
 def class_shares(
     indptr: Ints, data: Floats, code: Ints, class_count: Floats, kernel: bool, mass: float, *, compiled: bool
 ) -> Floats:
-    """Target distributions of the columns of a CSC matrix, columns x classes: the share of one sample each.
+    """Compute target distributions of the columns of a CSC matrix: columns x classes, of one sample each.
 
     The graph does not change when a feature is scaled, so a difference of class means that is only rounding
     would become structure. Sums are therefore kept in double-double precision, relative to one of the values,
@@ -462,7 +458,7 @@ def class_shares(
 
 
 def steady_states(gap: Floats, count: Floats, kernel: bool, mass: float) -> Floats:
-    """Shares of the distinct values of each row, of total ``mass``; the Euclidean graph when not ``kernel``.
+    """Compute the shares of the distinct values of each row, of total ``mass``; without ``kernel`` Euclidean.
 
     A row with fewer values than others ends with counts and gaps of zero. Only ratios of gaps matter.
     Dividing by the largest, rather than by a power of two, makes the graphs of all two-valued features with
@@ -482,12 +478,12 @@ def steady_states(gap: Floats, count: Floats, kernel: bool, mass: float) -> Floa
 
 
 def _running(a: Floats) -> Floats:
-    """Sums from the left, one term after the other, as a loop would take them."""
+    """Sum from the left, one term after the other, as a loop would."""
     return np.asarray(np.cumsum(a, axis=1))
 
 
 def _distances(weight: Floats, gap: Floats) -> Floats:
-    """out_a = sum_b weight_b |f_a - f_b|."""
+    """Compute out_a = sum_b weight_b |f_a - f_b|."""
     out = np.zeros_like(weight)
     out[:, 1:] = _running(gap * _running(weight[:, :-1]))
     out[:, :-1] += _running(gap[:, ::-1] * _running(weight[:, :0:-1]))[:, ::-1]
@@ -495,7 +491,7 @@ def _distances(weight: Floats, gap: Floats) -> Floats:
 
 
 def _squared_distances(weight: Floats, gap: Floats) -> Floats:
-    """out_a = sum_b weight_b (f_a - f_b)^2, by S2' = S2 + 2 g S1 + g^2 W."""
+    """Compute out_a = sum_b weight_b (f_a - f_b)^2, by S2' = S2 + 2 g S1 + g^2 W."""
     out = np.zeros_like(weight)
     out[:, 1:] = _second(weight[:, :-1], gap)
     out[:, :-1] += _second(weight[:, :0:-1], gap[:, ::-1])[:, ::-1]
@@ -510,7 +506,7 @@ def _second(weight: Floats, gap: Floats) -> Floats:
 
 
 def _ends(indptr: Ints, data: Floats, n_samples: float) -> tuple[Floats, Floats]:
-    """The smallest and the greatest value of each column, those that are not stored being zero."""
+    """Return the smallest and the greatest value of each column; values that are not stored are zero."""
     sizes = np.diff(indptr)
     smallest, greatest = np.zeros(len(sizes)), np.zeros(len(sizes))
     filled = sizes > 0
@@ -538,14 +534,14 @@ def _class_sums(indptr: Ints, data: Floats, code: Ints, shift: Floats, high: Flo
 
 
 def _two_sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """The rounded sum and its rounding error (Knuth)."""
+    """Return the rounded sum and its rounding error (Knuth)."""
     s = a + b
     t = s - a
     return s, (a - (s - t)) + (b - t)
 
 
 def _two_product(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """The rounded product and its rounding error (Dekker)."""
+    """Return the rounded product and its rounding error (Dekker)."""
     p = a * b
     t = SPLITTER * a
     a_high = t - (t - a)

@@ -91,7 +91,7 @@ class FeatureGraph:
         graph: Graph = "kernel",
         memory_budget: int | float | str | None = None,
     ) -> FeatureGraph:
-        """Target graph of a feature: the graph of its class means, or of y itself when y is real.
+        """Make the target graph of a feature: of its class means, or of y itself when y is continuous.
 
         Parameters
         ----------
@@ -130,11 +130,11 @@ class FeatureGraph:
 
     @property
     def n_samples(self) -> int:
-        """The number of vertices."""
+        """Return the number of vertices."""
         return len(self.values)
 
     def distances(self) -> Floats:
-        """Euclidean adjacency A, whatever the kind of graph.
+        """Compute the Euclidean adjacency A, whatever the kind of graph.
 
         Returns
         -------
@@ -156,7 +156,7 @@ class FeatureGraph:
         return self._distances(1.0)
 
     def adjacency(self) -> Floats:
-        """Adjacency of the chosen graph; a constant feature relates all samples alike.
+        """Compute the adjacency of the chosen graph; a constant feature relates all samples alike.
 
         Returns
         -------
@@ -188,7 +188,7 @@ class FeatureGraph:
         return np.minimum(K, 1.0)
 
     def distribution(self) -> Floats:
-        """Steady state of the random walk on the graph, without the adjacency.
+        """Compute the steady state of the random walk on the graph, without the adjacency.
 
         Returns
         -------
@@ -209,7 +209,7 @@ class FeatureGraph:
         return feature_distributions(self.values[:, None], graph=self.graph, n_jobs=1)[:, 0]
 
     def entropy(self) -> float:
-        """Shannon entropy of the distribution, in nats.
+        """Compute the Shannon entropy of the distribution, in nats.
 
         Returns
         -------
@@ -229,7 +229,7 @@ class FeatureGraph:
         return float(entr(self.distribution()).sum())
 
     def to_networkx(self) -> networkx.Graph:
-        """Graph for networkx: vertices carry ``value`` and ``share``, edges carry ``weight``.
+        """Make a graph for networkx: vertices carry ``value`` and ``share``, edges carry ``weight``.
 
         Returns
         -------
@@ -265,7 +265,7 @@ class FeatureGraph:
 
 
 def _class_means(f: Floats, y: Array) -> Floats:
-    """Each value replaced by the mean of its class; means that differ by no more than rounding are equal."""
+    """Replace each value by the mean of its class; means that differ by no more than rounding are equal."""
     codes, counts = class_codes(y)
     scaled = f / len(f)  # so that no sum and no difference overflows
     means = np.array([fsum(scaled[codes == c]) / count for c, count in enumerate(counts)])

@@ -23,7 +23,7 @@ GRAPHS, TARGETS = get_args(Graph), get_args(Target)
 
 
 def check_data(X: Any) -> Data:
-    """X as a finite dense array of numbers, or as CSC without duplicates when it came sparse."""
+    """Return X as a finite dense array of numbers, or as CSC without duplicates when it came sparse."""
     if getattr(getattr(X, "dtype", None), "kind", None) == "O":
         raise InputError("X has dtype object; numbers are needed: convert it with X.astype(float).")
     with np.errstate(over="ignore", invalid="ignore"):  # it looks for NaN in a sum, which may overflow
@@ -35,7 +35,7 @@ def check_data(X: Any) -> Data:
 
 
 def resolve_target(X: Any, y: Any, target: Target) -> tuple[Array, TargetKind]:
-    """y as a vector beside X, and what it holds."""
+    """Return y as a vector beside X, and what it holds."""
     check_choice("target", target, TARGETS)
     y = comparable(column_or_1d(y, warn=False))
     if y.dtype.kind in "fc":
@@ -52,13 +52,13 @@ def resolve_target(X: Any, y: Any, target: Target) -> tuple[Array, TargetKind]:
 
 
 def kind_of_target(y: Any, **options: Any) -> str:
-    """scikit-learn's word for y; it compares numbers with whole ones, which the largest do not survive."""
+    """Return scikit-learn's word for y, without warnings where the largest numbers overflow."""
     with np.errstate(invalid="ignore", over="ignore"):
         return str(type_of_target(y, input_name="y", **options))
 
 
 def comparable(y: Any) -> Any:
-    """y itself; labels that are missing, or that cannot be told apart by order, are refused."""
+    """Return y; refuse labels that are missing, or that cannot be ordered."""
     kind = getattr(getattr(y, "dtype", None), "kind", "O")
     if kind == "U":
         check_characters(np.asarray(y), "y")
@@ -76,7 +76,7 @@ def comparable(y: Any) -> Any:
 
 
 def class_codes(y: Array) -> tuple[Ints, Floats]:
-    """The class of each sample as 0 .. C-1, and the number of samples of each class."""
+    """Return the class of each sample as 0 .. C-1, and the number of samples of each class."""
     classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
     if len(classes) < 2:
         raise InputError(f"The number of classes in y has to be greater than one; got {len(classes)} class.")
@@ -84,7 +84,7 @@ def class_codes(y: Array) -> tuple[Ints, Floats]:
 
 
 def check_distributions(P: Any, name: str) -> Floats:
-    """Samples x features to features x samples, each row scaled to mean one."""
+    """Turn samples x features into features x samples, each row scaled to mean one."""
     if sp.issparse(P):
         raise InputError(f"{name} must be dense: a distribution has no zeros to leave out. See from_data.")
     P = check_data(P)
@@ -100,12 +100,12 @@ def check_distributions(P: Any, name: str) -> Floats:
 
 
 def sparse_if_mostly_zero(X: Data) -> Data:
-    """Dense data that are mostly zero cost less as CSC."""
+    """Convert dense data that are mostly zero to CSC, where they cost less."""
     if sp.issparse(X) or not is_mostly_zero(int(np.count_nonzero(X)), X.size):
         return X
     return sp.csc_array(X, dtype=np.float64)
 
 
 def is_mostly_zero(n_nonzero: int, n_entries: int) -> bool:
-    """Whether so few entries differ from zero that data cost less as CSC."""
+    """Tell whether so few entries differ from zero that data cost less as CSC."""
     return n_nonzero <= (1 - MOSTLY_ZERO) * n_entries

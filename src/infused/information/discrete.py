@@ -2,10 +2,10 @@
 
 A discrete feature keeps its values: one with at most ``n_bins`` of them, or with at most 32 of which each has
 five samples or more on average. Copies of a sample count once here, whatever its weight: measured values do
-not become categories by being repeated. Otherwise a value that holds an equal share
-of the samples has a bin of its own (the zeros of a count, say), and the others share the remaining bins.
-Equal values are always in one bin, and an increasing transform of a feature changes nothing. A gap is a code
-of its own, the last, and has no part in the bins.
+not become categories by being repeated. Otherwise a value that holds an equal share of the samples has a bin
+of its own (the zeros of a count, say), and the others share the remaining bins. Equal values are always in
+one bin, and an increasing transform of a feature changes nothing. A missing value is a code of its own, the
+last, and has no part in the bins.
 """
 
 from __future__ import annotations
@@ -40,23 +40,23 @@ class DenseCodes:
 
     @classmethod
     def of(cls, rows: list[Array]) -> DenseCodes:
-        """From the codes of each feature."""
+        """Stack the codes of each feature."""
         n_codes = np.array([int(row.max(initial=0)) + 1 for row in rows], dtype=np.int64)
         return cls(np.array(rows, dtype=_type_for(n_codes)), n_codes)
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(features, samples)."""
+        """Return (features, samples)."""
         n_features, n_samples = self.codes.shape
         return n_features, n_samples
 
     @property
     def n_stored(self) -> int:
-        """Entries that are stored."""
+        """Count the stored entries."""
         return self.codes.size
 
     def rows(self, features: slice) -> Array:
-        """The code of every sample, of some features."""
+        """Return the code of every sample, for some features."""
         return np.asarray(self.codes[features])
 
 
@@ -77,23 +77,23 @@ class SparseCodes:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(features, samples)."""
+        """Return (features, samples)."""
         return len(self.base), self.n_samples
 
     @property
     def n_stored(self) -> int:
-        """Entries that are stored."""
+        """Count the stored entries."""
         return len(self.codes)
 
     def row(self, feature: int) -> Array:
-        """The code of every sample."""
+        """Return the code of every sample for one feature."""
         own = slice(self.indptr[feature], self.indptr[feature + 1])
         codes = np.full(self.n_samples, self.base[feature])
         codes[self.samples[own]] = self.codes[own]
         return codes
 
     def rows(self, features: slice) -> Array:
-        """The code of every sample, of some features."""
+        """Return the code of every sample, for some features."""
         out = np.repeat(self.base[features, None], self.n_samples, axis=1)
         bounds = self.indptr[features.start : features.stop + 1]
         own = slice(bounds[0], bounds[-1])
@@ -120,13 +120,13 @@ def discretize(
     weights: Array | None = None,
     distinct: Ints | None = None,
 ) -> Codes:
-    """The codes of every feature: sparse when X is.
+    """Return the codes of every feature, sparse where X is.
 
     Parameters
     ----------
     X : array or sparse array of shape (n_samples, n_features)
-        Finite numbers, or NaN for gaps. Only the entries that are not zero are looked at when X is sparse;
-        the codes are those of the dense array.
+        Finite numbers, or NaN for missing values. Only the entries that are not zero are looked at when X is
+        sparse; the codes are those of the dense array.
     n_bins : int
         At least 2, at most 256.
     n_jobs : int, optional
@@ -142,16 +142,12 @@ def discretize(
     distinct = distinct_samples(X)[0] if distinct is None else distinct
     if sp.issparse(X):
         return _discretize_sparse(X, n_bins, weights, distinct)
-    if weights is not None:
-        codes = _discretize_weighted(X, n_bins, weights, distinct)
-    else:
-        with workers(n_jobs) as pool:
-            codes = _discretize_dense(X, n_bins, distinct, pool)
-    return _with_gaps(codes, X, n_bins, weights, distinct)
+    with workers(n_jobs) as pool:
+        return _discretize_dense(X, n_bins, weights, distinct, pool)
 
 
 def joint_codes(codes: Codes, groups: Ints) -> Codes:
-    """The codes of groups of features, each as one variable: one code for each combination that occurs.
+    """Combine the codes of each group of features: one code for each combination that occurs.
 
     Parameters
     ----------
@@ -171,7 +167,7 @@ def joint_codes(codes: Codes, groups: Ints) -> Codes:
 
 
 def _joint_of_sparse(codes: SparseCodes, members: list[Ints]) -> SparseCodes:
-    """A sample differs from a group's default where it does so in any of its features."""
+    """Combine sparse codes: a sample differs from a group's default where any of its features does."""
     samples, values, base, n_codes = [], [], [], []
     for own in members:
         parts = [slice(codes.indptr[j], codes.indptr[j + 1]) for j in own]
@@ -199,7 +195,7 @@ def _joint_of_sparse(codes: SparseCodes, members: list[Ints]) -> SparseCodes:
 
 
 def _combined(rows: Array, n_codes: Ints) -> Ints:
-    """One code for each distinct column of a small table, numbered from 0."""
+    """Number the distinct columns of a small table from 0."""
     result: Ints = rows[0].astype(np.int64)
     for row, n in zip(rows[1:], n_codes[1:], strict=True):
         result = np.unique(result * n + row, return_inverse=True)[1]
@@ -207,14 +203,14 @@ def _combined(rows: Array, n_codes: Ints) -> Ints:
 
 
 def _type_for(n_codes: Ints) -> Any:
-    """The smallest type of integers that holds so many codes."""
+    """Return the smallest type of integers that holds so many codes."""
     return np.min_scalar_type(int(n_codes.max(initial=1)) - 1)
 
 
 def target_codes(
     X: Data, y: Any, *, target: Target = "auto", n_bins: int = 5, weights: Array | None = None
 ) -> Ints:
-    """The class of each sample as 0 .. C-1; real values are binned as features are."""
+    """Return the class of each sample as 0 .. C-1; continuous targets are binned as features are."""
     if target == "auto":
         kind_of_target(y, raise_unknown=True)
     values, kind = resolve_target(X, y, target)
@@ -225,64 +221,38 @@ def target_codes(
     return np.asarray(codes.codes[0], dtype=np.int64)
 
 
-def _discretize_dense(X: Array, n_bins: int, distinct: Ints, pool: Workers) -> DenseCodes:
+BLOCK = 2**18  # entries of X that are copied at a time: 2 MB
+ENOUGH = cut_points.DISCRETE * cut_points.SAMPLES_EACH  # samples that differ: more of them change no bins
+FEW_ENTRIES = 2**17  # that plain Python takes no longer for than it takes to load a kernel
+
+
+def _discretize_dense(
+    X: Array, n_bins: int, weights: Array | None, distinct: Ints, pool: Workers
+) -> DenseCodes:
     n_samples, n_features = X.shape
-    codes = np.empty((n_features, n_samples), np.uint8)
-    n_codes = np.empty(n_features, np.int64)
+    codes, n_codes = np.empty((n_features, n_samples), _type_of(n_bins)), np.empty(n_features, np.int64)
     find = cut_finder(X.size)
 
     def run(span: slice) -> None:
         columns = np.ascontiguousarray(X[:, span].T, dtype=np.float64)
-        whole = np.arange(len(columns) + 1, dtype=np.int64) * n_samples
-        ordered, amount = np.sort(columns, axis=1).ravel(), np.ones(columns.size)
-        cuts = find(whole, ordered, amount, distinct[span], n_samples, n_bins)
-        codes[span] = cuts.codes(columns)
-        n_codes[span] = cuts.number + 1
+        starts, amounts = np.arange(len(columns)) * n_samples, np.ones(columns.shape)
+        if weights is None:
+            ordered = np.sort(columns, axis=1)
+        else:
+            order = np.argsort(columns, axis=1, kind="stable")
+            ordered, amounts = np.take_along_axis(columns, order, axis=1), weights[order].astype(np.float64)
+        stops, zeros = starts + n_samples, np.zeros(len(columns))
+        incomplete = np.flatnonzero(np.isnan(ordered[:, -1]))  # missing values are sorted to the end
+        stops[incomplete] -= np.isnan(ordered[incomplete]).sum(axis=1)
+        cuts = find(starts, stops, ordered.ravel(), amounts.ravel(), zeros, distinct[span], n_bins)
+        own = cuts.codes(columns).astype(codes.dtype, copy=False)
+        for row in incomplete:
+            own[row, np.isnan(columns[row])] = cuts.n_values[row]
+        codes[span], n_codes[span] = own, cuts.n_values
+        n_codes[span.start + incomplete] += 1
 
     pool.run(run, spans(n_features, max(1, BLOCK // n_samples)))
-    return DenseCodes(codes, n_codes)
-
-
-def _discretize_weighted(X: Array, n_bins: int, weights: Array, distinct: Ints) -> DenseCodes:
-    """The same with weights: one column after the other, as weights must be brought into its order."""
-    n_samples, n_features = X.shape
-    codes, n_codes = np.empty((n_features, n_samples), np.uint8), np.empty(n_features, np.int64)
-    find = cut_finder(X.size)
-    for j in range(n_features):
-        values, places = np.unique(X[:, j].astype(np.float64), return_inverse=True)
-        cuts = _cuts(find, values, _sums(weights, places), distinct[j], n_bins)
-        codes[j] = np.searchsorted(cuts, values)[places]
-        n_codes[j] = len(cuts) + 1
-    return DenseCodes(codes, n_codes)
-
-
-def _with_gaps(codes: DenseCodes, X: Array, n_bins: int, weights: Array | None, distinct: Ints) -> DenseCodes:
-    """The codes with those columns made anew that have gaps."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        sums = np.asarray(X.sum(axis=0), dtype=np.float64)
-    holes = {j: hole for j in np.flatnonzero(np.isnan(sums)) if (hole := np.isnan(X[:, j])).any()}
-    if not holes:
-        return codes
-    rows = list(codes.codes)
-    for j, hole in holes.items():
-        own = None if weights is None else weights[~hole]
-        rows[j] = np.zeros(len(hole), np.int64)
-        if not hole.all():
-            present = discretize(X[~hole, j : j + 1], n_bins, weights=own, distinct=distinct[j : j + 1])
-            rows[j][~hole], rows[j][hole] = present.codes[0], present.n_codes[0]
-    return DenseCodes.of(rows)
-
-
-def _sums(weights: Array, places: Ints) -> Floats:
-    sums = np.zeros(places.max(initial=-1) + 1, weights.dtype)
-    np.add.at(sums, places, weights)
-    return sums.astype(np.float64)
-
-
-def _cuts(find: CutFinder, values: Floats, counts: Floats, distinct: int, n_bins: int) -> Floats:
-    """The largest value of every bin but the last, of distinct values and how often each counts."""
-    cuts = find(np.array([0, len(values)]), values, counts, np.array([distinct]), len(values), n_bins)
-    return cuts.places[0, : cuts.number[0]]
+    return DenseCodes(codes.astype(_type_for(n_codes), copy=False), n_codes)
 
 
 def _discretize_sparse(X: Data, n_bins: int, weights: Array | None, distinct: Ints) -> SparseCodes:
@@ -290,53 +260,31 @@ def _discretize_sparse(X: Data, n_bins: int, weights: Array | None, distinct: In
     csc.sum_duplicates()
     csc.eliminate_zeros()
     n_samples, n_features = csc.shape
-    indptr = csc.indptr.astype(np.int64)
-    owners = np.repeat(np.arange(n_features), np.diff(indptr))
+    indptr, sizes = csc.indptr.astype(np.int64), np.diff(csc.indptr)
+    owners, missing = np.repeat(np.arange(n_features), sizes), np.isnan(csc.data)
+    zeros, ordered, amounts = (n_samples - sizes).astype(np.float64), csc.data.copy(), np.ones(csc.nnz)
     if weights is None:
-        ordered = csc.data.copy()
         for start, stop in pairwise(indptr):
             ordered[start:stop].sort()
-        cuts = cut_finder(csc.nnz)(indptr, ordered, np.ones(csc.nnz), distinct, n_samples, n_bins)
-        codes = Cuts(cuts.places[owners], cuts.number[owners]).codes(csc.data[:, None])[:, 0]
-        base, n_codes = cuts.codes(np.zeros((n_features, 1)))[:, 0], cuts.number + 1
-        weights, each = np.ones(n_samples, np.int64), np.unique(owners[np.isnan(csc.data)])
     else:
-        codes, base = np.zeros(csc.nnz, np.uint8), np.zeros(n_features, np.uint8)
-        n_codes, each = np.empty(n_features, np.int64), np.arange(n_features)
-    if n_bins == MAX_BINS and np.isnan(csc.data).any():
-        codes, base = codes.astype(np.uint16), base.astype(np.uint16)
-    find = cut_finder(csc.nnz)
-    for j in each:  # with weights, or with gaps
-        own = slice(indptr[j], indptr[j + 1])
-        entries = csc.data[own], weights[csc.indices[own]]
-        base[j], n_codes[j] = _entry_codes(find, *entries, weights, distinct[j], n_bins, codes[own])
+        own, order = weights[csc.indices], np.lexsort((csc.data, owners))
+        ordered, amounts = csc.data[order], own[order].astype(np.float64)
+        zeros[zeros > 0] = (weights.sum() - np.bincount(owners, own, n_features))[zeros > 0]
+    n_missing = np.bincount(owners[missing], minlength=n_features)
+    cuts = cut_finder(csc.nnz)(indptr[:-1], indptr[1:] - n_missing, ordered, amounts, zeros, distinct, n_bins)
+    codes = Cuts(cuts.places[owners], cuts.number[owners], owners).codes(csc.data[:, None])[:, 0]
+    codes = codes.astype(_type_of(n_bins), copy=False)
+    codes[missing] = cuts.n_values[owners[missing]]
+    base = cuts.codes(np.zeros((n_features, 1)))[:, 0].astype(codes.dtype)
     differs = codes != base[owners]
     np.cumsum(np.bincount(owners[differs], minlength=n_features), out=indptr[1:])
     samples = csc.indices[differs].astype(np.int32)
-    return SparseCodes(base, indptr, samples, codes[differs], n_codes, n_samples)
+    return SparseCodes(base, indptr, samples, codes[differs], cuts.n_values + (n_missing > 0), n_samples)
 
 
-def _entry_codes(
-    find: CutFinder, stored: Floats, own: Array, weights: Array, distinct: int, n_bins: int, codes: Array
-) -> tuple[int, int]:
-    """Set the bin of every stored entry of one column; return that of zero, and how many there are."""
-    gap = np.isnan(stored)
-    values, counts = stored[~gap], own[~gap]
-    if len(stored) < len(weights):
-        values, counts = np.append(values, 0.0), np.append(counts, weights.sum() - own.sum())
-    if not len(values):
-        codes[:] = 0
-        return 0, 1
-    values, places = np.unique(values, return_inverse=True)
-    cuts = _cuts(find, values, _sums(counts, places), distinct, n_bins)
-    codes[~gap] = np.searchsorted(cuts, stored[~gap])
-    codes[gap] = len(cuts) + 1
-    return int(np.searchsorted(cuts, 0.0)), len(cuts) + 1 + int(gap.any())
-
-
-BLOCK = 2**18  # entries of X that are copied at a time: 2 MB
-ENOUGH = cut_points.DISCRETE * cut_points.SAMPLES_EACH  # samples that differ: more of them change no bins
-FEW_ENTRIES = 2**17  # that plain Python takes no longer for than it takes to load a kernel
+def _type_of(n_bins: int) -> Any:
+    """Return the type of integers that holds so many bins and a code for missing values."""
+    return np.min_scalar_type(n_bins)
 
 
 @dataclass(frozen=True)
@@ -347,9 +295,11 @@ class Cuts:
     """features x most that one can have."""
     number: Ints
     """How many each feature has."""
+    n_values: Ints
+    """Bins that hold a value: one more, and none where all values are missing."""
 
     def codes(self, values: Floats) -> Array:
-        """The bin of each value, of one row of values for each feature."""
+        """Return the bin of each value, of one row of values for each feature."""
         codes = np.zeros(values.shape, np.uint8)
         for c in range(int(self.number.max(initial=0))):
             own = self.number > c
@@ -360,28 +310,34 @@ class Cuts:
         return codes
 
 
-#: From the columns of a CSC matrix, each sorted, how often each entry counts, how many samples of each column
-#: differ, how many entries there would be with those that are not stored, and how many bins there may be.
-CutFinder: TypeAlias = Callable[[Ints, Floats, Floats, Ints, int, int], Cuts]
+#: From where each sorted column starts and ends, its entries, how often each counts, how many zeros it does
+#: not store, how many of its samples differ, and how many bins there may be.
+CutFinder: TypeAlias = Callable[[Ints, Ints, Floats, Floats, Floats, Ints, int], Cuts]
 
 
 def cut_finder(n_entries: int) -> CutFinder:
-    """What finds the cuts: compiled where there are many entries."""
+    """Return the function that finds the cuts: compiled where there are many entries."""
     plain = n_entries <= FEW_ENTRIES
     find_cuts: Callable[..., None] = cut_points.find_cuts if plain else _kernels.find_cuts
 
     def find(
-        indptr: Ints, ordered: Floats, amount: Floats, distinct: Ints, n_samples: int, n_bins: int
+        starts: Ints,
+        stops: Ints,
+        ordered: Floats,
+        amounts: Floats,
+        zeros: Floats,
+        distinct: Ints,
+        n_bins: int,
     ) -> Cuts:
-        n_features, most = len(indptr) - 1, max(n_bins, cut_points.DISCRETE)
-        longest = int(np.diff(indptr).max(initial=0)) + 1
-        found = Cuts(np.empty((n_features, most)), np.empty(n_features, np.int64))
-        columns: list[Any] = [indptr, ordered, amount, distinct]
+        n_features, longest = len(starts), int((stops - starts).max(initial=0)) + 1
+        places = np.empty((n_features, max(n_bins, cut_points.DISCRETE)))
+        number = np.empty(n_features, np.int64)
+        columns: list[Any] = [starts, stops, ordered, amounts, zeros, distinct]
         scratch: list[Any] = [*np.empty((2, longest)), np.empty(longest, np.int64)]
         if plain:  # plain Python is faster with lists
             columns, scratch = [a.tolist() for a in columns], [a.tolist() for a in scratch]
-        find_cuts(*columns, n_samples, n_bins, *scratch, found.places, found.number)
-        return found
+        find_cuts(*columns, n_bins, *scratch, places, number)
+        return Cuts(places, number, number + ((stops > starts) | (zeros > 0)))
 
     return find
 
@@ -403,7 +359,7 @@ def distinct_samples(X: Data, y: Array | None = None, enough: int = ENOUGH) -> t
             if digest not in known:
                 known.add(digest)
                 new.append(place)
-        counts += len(new) - _gaps(block[new])
+        counts += len(new) - _missing(block[new])
         if (counts >= enough).all():
             break
     return counts, len(known)
@@ -431,7 +387,7 @@ def _bytes(block: Data) -> Iterator[bytes]:
         yield block.indices[start:stop].tobytes() + block.data[start:stop].tobytes()
 
 
-def _gaps(block: Data) -> Ints:
+def _missing(block: Data) -> Ints:
     """Count the missing values of each feature."""
     if sp.issparse(block):
         return np.bincount(block.indices[np.isnan(block.data)], minlength=block.shape[1])

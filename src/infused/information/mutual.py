@@ -48,14 +48,14 @@ class MutualInformation:
 
     @classmethod
     def build(cls, codes: Codes, y: Ints, pool: Workers, weights: Ints | None = None) -> MutualInformation:
-        """From the codes of the features and of the target; ``weights`` say how often each sample counts."""
+        """Count the codes of features and target; ``weights`` say how often each sample counts."""
         table, unit, counter, classes = _counted(codes, y, pool, weights)
         target_sums, feature_sums = counter.with_target()
         classes_sum = int(table[classes].sum())
         return cls(counter, table, unit, codes.shape[0], feature_sums, target_sums, classes_sum, pool)
 
     def restricted(self, features: Ints) -> MutualInformation:
-        """The same for some of the features only."""
+        """Restrict to some of the features."""
         kept = np.isin(self.counter.features, features)
         return replace(
             self,
@@ -65,26 +65,26 @@ class MutualInformation:
         )
 
     def entropies(self) -> Floats:
-        """H(f_j) for every feature j."""
+        """Compute H(f_j) for every feature j."""
         return self._nats(self.table[-1] - self.feature_sums)
 
     def with_target(self) -> Floats:
-        """I(f_j; y) for every feature j."""
+        """Compute I(f_j; y) for every feature j."""
         return self._nats(self.target_sums - self.feature_sums + (self.table[-1] - self.classes_sum))
 
     def with_feature(self, s: int) -> Floats:
-        """I(f_s; f_j) for every feature j."""
+        """Compute I(f_s; f_j) for every feature j."""
         place = int(np.searchsorted(self.counter.features, s))
         sums = self.counter.with_feature(s, self.pool)
         return self._nats(sums - self.feature_sums + (self.table[-1] - self.feature_sums[place]))
 
     def with_feature_and_target(self, s: int) -> Floats:
-        """I({f_s, f_j}; y) for every feature j."""
+        """Compute I({f_s, f_j}; y) for every feature j."""
         joint, pair = self.counter.with_feature_and_target(s, self.pool)
         return self._nats(joint - pair + (self.table[-1] - self.classes_sum))
 
     def symmetrical_relevance(self, s: int) -> Floats:
-        """I({f_s, f_j}; y) / H(f_s, f_j, y) for every feature j."""
+        """Compute I({f_s, f_j}; y) / H(f_s, f_j, y) for every feature j."""
         joint, pair = self.counter.with_feature_and_target(s, self.pool)
         information = self._nats(joint - pair + (self.table[-1] - self.classes_sum))
         entropy = self._nats(self.table[-1] - joint)
@@ -104,7 +104,7 @@ def joint_information(
     n_jobs: int | None = None,
     memory_budget: int | float | str | None = None,
 ) -> Floats:
-    """W_ij = I({f_i, f_j}; y), features x features, symmetric; the diagonal is I(f_i; y).
+    """Compute W_ij = I({f_i, f_j}; y), features x features, symmetric; the diagonal is I(f_i; y).
 
     Parameters
     ----------
@@ -144,14 +144,14 @@ def joint_information(
 
 
 def _counted(codes: Codes, y: Ints, pool: Workers, weights: Ints | None) -> tuple[Ints, float, Counter, Ints]:
-    """n log n and its unit, what counts, and how many samples each class has."""
+    """Return n log n and its unit, the counter, and the number of samples of each class."""
     classes = np.bincount(y) if weights is None else sums_of(weights, y)
     table, unit = _n_log_n(int(classes.sum()))
     return table, unit, make_counter(codes, y, table, pool, weights), classes
 
 
 def _n_log_n(n_samples: int) -> tuple[Ints, float]:
-    """n log n for n = 0 .. n_samples as integers, and what one of their units is in nats per sample."""
+    """Tabulate n log n for n = 0 .. n_samples as integers; return their unit in nats per sample too."""
     n = np.arange(n_samples + 1, dtype=np.float64)
     values = xlogy(n, n)
     shift = TABLE_BITS - math.ceil(math.log2(max(values[-1], 1.0)))
@@ -178,30 +178,30 @@ class Counter(Protocol):
 
     @property
     def features(self) -> Ints:
-        """The features that are counted, in increasing order."""
+        """Return the features that are counted, in increasing order."""
 
     def restricted(self, features: Ints) -> Counter:
-        """The counter of some of the features."""
+        """Restrict the counter to some of the features."""
 
     def with_target(self) -> tuple[Ints, Ints]:
-        """Over the cells of (feature, class), and of (feature), for every feature."""
+        """Sum over the cells of (feature, class), and of (feature), for every feature."""
 
     def with_feature(self, s: int, pool: Workers) -> Ints:
-        """Over the cells of (s, feature) for every feature."""
+        """Sum over the cells of (s, feature) for every feature."""
 
     def with_feature_and_target(self, s: int, pool: Workers, first: int = 0) -> tuple[Ints, Ints]:
-        """Over the cells of (s, feature, class), and of (s, feature); for features from place first on."""
+        """Sum over cells of (s, feature, class), and of (s, feature), for features from place first on."""
 
 
 def make_counter(codes: Codes, y: Ints, table: Ints, pool: Workers, weights: Ints | None = None) -> Counter:
-    """The fastest for these data; only entries have weights."""
+    """Return the fastest counter for these data; only entries have weights."""
     n_features, n_samples = codes.shape
     if len(y) != n_samples:
         raise ValueError(f"y has {len(y)} codes, but the features have {n_samples} samples.")
     cells = int(codes.n_codes.sum()) * int(codes.n_codes.max()) * (int(y.max()) + 1)
     few = n_features * n_samples <= FEW_ENTRIES and cells <= CELLS_PER_ENTRY * FEW_ENTRIES
     if weights is None and few:
-        return TableCounter(np.arange(n_features), codes.rows(slice(0, n_features)), codes.n_codes, y, table)
+        return TableCounter(np.arange(n_features), y, table, codes.rows(slice(0, n_features)), codes.n_codes)
     n_words = int(_n_words(np.bincount(y)).sum())
     word_pairs = n_words * n_features * float(codes.n_codes.mean()) ** 2
     if weights is None and word_pairs <= ENTRY_COST * codes.n_stored:
@@ -210,40 +210,52 @@ def make_counter(codes: Codes, y: Ints, table: Ints, pool: Workers, weights: Int
 
 
 @dataclass(frozen=True)
-class TableCounter:
-    """The code of every entry, and one pass over all of them for each count."""
+class _CellCounter:
+    """Counts of the codes of every feature against cells of samples."""
 
     features: Ints
-    codes: Array
-    """features x samples."""
-    n_codes: Ints
     y: Ints
     table: Ints
 
-    def restricted(self, features: Ints) -> TableCounter:
-        """The counter of some of the features."""
-        kept = np.isin(self.features, features)
-        return replace(self, features=self.features[kept], codes=self.codes[kept], n_codes=self.n_codes[kept])
-
     def with_target(self) -> tuple[Ints, Ints]:
-        """Over the cells of (feature, class), and of (feature), for every feature."""
-        return self._count(self.y), self._count(np.zeros_like(self.y))
+        """Sum over the cells of (feature, class), and of (feature), for every feature."""
+        alone = Workers(None)
+        return self._count(self.y, alone), self._count(np.zeros_like(self.y), alone)
 
     def with_feature(self, s: int, pool: Workers) -> Ints:
-        """Over the cells of (s, feature) for every feature."""
-        return self._count(self._row(s))
+        """Sum over the cells of (s, feature) for every feature."""
+        return self._count(self._row(s), pool)
 
     def with_feature_and_target(self, s: int, pool: Workers, first: int = 0) -> tuple[Ints, Ints]:
-        """Over the cells of (s, feature, class), and of (s, feature); for features from place first on."""
+        """Sum over cells of (s, feature, class), and of (s, feature), for features from place first on."""
         row = self._row(s)
-        return self._count(row * (self.y.max() + 1) + self.y, first), self._count(row, first)
+        return self._count(row * (self.y.max() + 1) + self.y, pool, first), self._count(row, pool, first)
+
+    def _row(self, s: int) -> Ints:
+        raise NotImplementedError
+
+    def _count(self, cells: Ints, pool: Workers, first: int = 0) -> Ints:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class TableCounter(_CellCounter):
+    """The code of every entry, and one pass over all of them for each count."""
+
+    codes: Array
+    """Return a dense array, features x samples."""
+    n_codes: Ints
+
+    def restricted(self, features: Ints) -> TableCounter:
+        """Restrict the counter to some of the features."""
+        kept = np.isin(self.features, features)
+        return replace(self, features=self.features[kept], codes=self.codes[kept], n_codes=self.n_codes[kept])
 
     def _row(self, s: int) -> Ints:
         row: Ints = self.codes[np.searchsorted(self.features, s)].astype(np.int64)
         return row
 
-    def _count(self, cells: Ints, first: int = 0) -> Ints:
-        """Sums over the cells of (cell, code) for features from place first on."""
+    def _count(self, cells: Ints, pool: Workers, first: int = 0) -> Ints:
         n_cells, starts = int(cells.max()) + 1, _starts(self.n_codes[first:])
         places = (self.codes[first:] + starts[:-1, None]) * n_cells + cells
         counts = np.bincount(places.ravel(), minlength=n_cells * int(starts[-1]))
@@ -301,7 +313,7 @@ class PlaneCounter:
         return cls(np.arange(len(codes.n_codes)), starts, planes, words, margins, totals, table)
 
     def restricted(self, features: Ints) -> PlaneCounter:
-        """The counter of some of the features."""
+        """Restrict the counter to some of the features."""
         kept = np.isin(self.features, features)
         n_planes = np.diff(self.starts)
         mine = np.repeat(kept, n_planes)
@@ -315,16 +327,16 @@ class PlaneCounter:
         )
 
     def with_target(self) -> tuple[Ints, Ints]:
-        """Over the cells of (feature, class), and of (feature), for every feature."""
+        """Sum over the cells of (feature, class), and of (feature), for every feature."""
         joint, single = self.table[self.margins].sum(axis=0), self.table[self.totals[0]]
         return np.add.reduceat(joint, self.starts[:-1]), np.add.reduceat(single, self.starts[:-1])
 
     def with_feature(self, s: int, pool: Workers) -> Ints:
-        """Over the cells of (s, feature) for every feature."""
+        """Sum over the cells of (s, feature) for every feature."""
         return self._count(s, self.words[[0, -1]], self.totals, 0, pool)[0]
 
     def with_feature_and_target(self, s: int, pool: Workers, first: int = 0) -> tuple[Ints, Ints]:
-        """Over the cells of (s, feature, class), and of (s, feature); for features from place first on."""
+        """Sum over cells of (s, feature, class), and of (s, feature), for features from place first on."""
         joint, pair = self._count(s, self.words, self.margins, first, pool)
         return joint, pair
 
@@ -347,13 +359,10 @@ class PlaneCounter:
 
 
 @dataclass(frozen=True)
-class EntryCounter:
+class EntryCounter(_CellCounter):
     """Entries of every feature that differ from its default code."""
 
-    features: Ints
     codes: SparseCodes
-    y: Ints
-    table: Ints
     weights: Ints
     """How often each sample counts."""
 
@@ -363,25 +372,14 @@ class EntryCounter:
         sparse = SparseCodes.from_dense(codes) if isinstance(codes, DenseCodes) else codes
         sparse = replace(sparse, samples=sparse.samples.astype(np.int32), codes=sparse.codes.astype(np.int32))
         weights = np.ones(len(y), np.int64) if weights is None else weights
-        return cls(np.arange(len(codes.n_codes)), sparse, y, table, weights)
+        return cls(np.arange(len(codes.n_codes)), y, table, sparse, weights)
 
     def restricted(self, features: Ints) -> EntryCounter:
-        """The counter of some of the features."""
+        """Restrict the counter to some of the features."""
         return replace(self, features=np.sort(features))
 
-    def with_target(self) -> tuple[Ints, Ints]:
-        """Over the cells of (feature, class), and of (feature), for every feature."""
-        return self._count(self.y, Workers(None)), self._count(np.zeros_like(self.y), Workers(None))
-
-    def with_feature(self, s: int, pool: Workers) -> Ints:
-        """Over the cells of (s, feature) for every feature."""
-        return self._count(self.codes.row(s).astype(np.int64), pool)
-
-    def with_feature_and_target(self, s: int, pool: Workers, first: int = 0) -> tuple[Ints, Ints]:
-        """Over the cells of (s, feature, class), and of (s, feature); for features from place first on."""
-        row = self.codes.row(s).astype(np.int64)
-        joint = self._count(row * (self.y.max() + 1) + self.y, pool, first)
-        return joint, self._count(row, pool, first)
+    def _row(self, s: int) -> Ints:
+        return self.codes.row(s).astype(np.int64)
 
     def _count(self, cells: Ints, pool: Workers, first: int = 0) -> Ints:
         occupied = np.bincount(cells) > 0
@@ -402,17 +400,17 @@ class EntryCounter:
 
 
 def sums_of(weights: Ints, cells: Ints) -> Ints:
-    """How many samples each cell has, by their weights."""
+    """Add up the weights of the samples of each cell."""
     sums = np.zeros(cells.max(initial=-1) + 1, np.int64)
     np.add.at(sums, cells, weights)  # in integers: sums of floats stop being exact at 2^53
     return sums
 
 
 def _n_words(sizes: Ints) -> Ints:
-    """Words that hold so many bits."""
+    """Count the words that hold so many bits."""
     return (sizes + BITS - 1) // BITS
 
 
 def _starts(lengths: Ints) -> Ints:
-    """Where each of several runs starts, and where the last one ends."""
+    """Return where each of several runs starts, and where the last one ends."""
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

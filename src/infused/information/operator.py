@@ -103,12 +103,12 @@ class InformationOperator(LinearOperator):  # type: ignore[misc]  # scipy has no
 
     @property
     def nbytes(self) -> int:
-        """What A and B take."""
+        """Return the bytes of A and B."""
         return int(self.near.nbytes + self.far.nbytes + self.left.nbytes + self.right.nbytes)
 
     @cached_property
     def ends(self) -> tuple[float, float]:
-        """The smallest and the largest eigenvalue of U less its mean."""
+        """Compute the smallest and the largest eigenvalue of U less its mean."""
         n, mean = len(self.near), self.mean()
         if n <= FEW_FEATURES:
             every = np.arange(n)
@@ -121,7 +121,7 @@ class InformationOperator(LinearOperator):  # type: ignore[misc]  # scipy has no
         return float(values.min()), float(values.max())
 
     def mean(self) -> float:
-        """Mean of all entries.
+        """Return the mean of all entries.
 
         Returns
         -------
@@ -133,7 +133,7 @@ class InformationOperator(LinearOperator):  # type: ignore[misc]  # scipy has no
         return float(centre + self.diagonal.mean() / len(self.diagonal))
 
     def times(self, features: Ints, B: Floats) -> Floats:
-        """The product with a B that is zero for all other features.
+        """Multiply with a B that is zero for all other features.
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ class InformationOperator(LinearOperator):  # type: ignore[misc]  # scipy has no
         return product
 
     def block(self, rows: Ints, columns: Ints) -> Floats:
-        """Some rows and columns of U.
+        """Return some rows and columns of U.
 
         Parameters
         ----------
@@ -172,7 +172,7 @@ class InformationOperator(LinearOperator):  # type: ignore[misc]  # scipy has no
         return np.asarray(exact + small + first.diagonal[:, None] * (rows[:, None] == columns))
 
     def restricted(self, features: Ints) -> InformationOperator:
-        """The same on some of the features.
+        """Restrict the operator to some of the features.
 
         Parameters
         ----------
@@ -198,7 +198,7 @@ class InformationOperator(LinearOperator):  # type: ignore[misc]  # scipy has no
         return self
 
     def _expand(self, part: InformationOperator, B: Floats) -> Floats:
-        """A (B_part' B) + B (A_part' B): all but the diagonal."""
+        """Compute A (B_part' B) + B (A_part' B): all but the diagonal."""
         small = np.asarray(B, dtype=part.left.dtype)
         product = self.left @ (part.right.T @ small) + self.right @ (part.left.T @ small)
         exact = np.outer(self.near, part.far @ B) + np.outer(self.far, part.near @ B)
@@ -208,7 +208,7 @@ class InformationOperator(LinearOperator):  # type: ignore[misc]  # scipy has no
 def linearised(
     problem: PairSumProblem, part: tuple[Floats, Floats, Floats], tolerance: float, work: Workers
 ) -> InformationOperator:
-    """The operator of dense distributions, from factors with an error of at most ``tolerance``.
+    """Make the operator of dense distributions, from factors with an error of at most ``tolerance``.
 
     ``part`` is what the criterion adds to the logarithm, by rows and by columns, and a factor of the rows.
     """
@@ -260,7 +260,7 @@ class Sampled:
 
     mean: float
     ends: tuple[float, float]
-    """The smallest and the largest eigenvalue of U less its mean."""
+    """Compute the smallest and the largest eigenvalue of U less its mean."""
     deviation: float
     """The largest of an entry from the mean, in some columns."""
     error_of_mean: float
@@ -270,7 +270,7 @@ class Sampled:
 
     @classmethod
     def of(cls, operator: InformationOperator, n_features: int) -> Sampled:
-        """From U of a sample, for so many features."""
+        """Estimate the figures for so many features from U of a sample."""
         size = operator.shape[0]
         # The largest eigenvalues grow with the number of features.
         ends = operator.ends[0] / size * n_features, operator.ends[1] / size * n_features
@@ -302,7 +302,7 @@ class _Known:
         """In place of U, where too many were asked for."""
 
     def learn(self, features: Ints) -> None:
-        """Form U of these too."""
+        """Form U of these features too."""
         if self.whole is not None or not (self.place[features] < 0).any():
             return
         wanted = np.union1d(np.flatnonzero(self.place >= 0), features)
@@ -313,7 +313,7 @@ class _Known:
         self.place[wanted] = np.arange(len(wanted))
 
     def block(self, rows: Ints, columns: Ints) -> Floats:
-        """Of features that are known."""
+        """Return U of features that are known."""
         if self.whole is not None:
             return self.whole.block(rows, columns)
         return np.asarray(self.U[np.ix_(self.place[rows], self.place[columns])])
@@ -341,39 +341,39 @@ class NearbyInformation:
         sampled: Sampled,
         most: int = MOST_KNOWN,
     ) -> NearbyInformation:
-        """Of all features, none of them known; at most so many are formed."""
+        """Start with all features, none of them known; at most so many are formed."""
         return cls(_Known(n_features, form, operator, most), sampled, np.arange(n_features))
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Features x features."""
+        """Return (n_features, n_features)."""
         return len(self.features), len(self.features)
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The smallest and the largest eigenvalue of U less its mean."""
+        """Compute the smallest and the largest eigenvalue of U less its mean."""
         return self.sampled.ends
 
     def mean(self) -> float:
-        """Mean of all entries."""
+        """Return the mean of all entries."""
         return self.sampled.mean
 
     def error_on(self, features: Ints) -> float:
-        """What the sample leaves open of (U - m)/c on some features, by its Frobenius norm."""
+        """Bound the error of (U - m)/c on some features that the sample leaves, in the Frobenius norm."""
         size = self.sampled.error_of_top * float(np.linalg.norm(self.block(features, features) - self.mean()))
         own = 0.0 if self.known.whole is None else self.known.whole.error
         return own + (size + len(features) * self.sampled.error_of_mean) / self.ends[1]
 
     @property
     def beyond(self) -> Array:
-        """The features that are not known."""
+        """Return a mask of the features that are not known."""
         if self.known.whole is not None:
             return np.zeros(len(self.features), dtype=bool)
         return np.asarray(self.known.place[self.features] < 0)
 
     @property
     def deviation(self) -> float:
-        """At most how far an entry is from the mean."""
+        """Bound how far an entry is from the mean."""
         return MARGIN * self.sampled.deviation
 
     def learn(self, features: Ints) -> None:
@@ -381,13 +381,13 @@ class NearbyInformation:
         self.known.learn(self.features[features])
 
     def block(self, rows: Ints, columns: Ints) -> Floats:
-        """Some rows and columns of U."""
+        """Return some rows and columns of U."""
         rows, columns = self.features[rows], self.features[columns]
         self.known.learn(np.concatenate([rows, columns]))
         return self.known.block(rows, columns)
 
     def times(self, features: Ints, B: Floats) -> Floats:
-        """The product with a B that is zero for all other features; with the mean of U for those beyond."""
+        """Multiply with a B that is zero for all other features; unknown rows have the mean of U."""
         self.learn(features)
         if self.known.whole is not None:
             return self._own.times(features, B)
@@ -397,19 +397,19 @@ class NearbyInformation:
         return product
 
     def restricted(self, features: Ints) -> NearbyInformation:
-        """The same of some of the features; what one learns, the other knows."""
+        """Restrict to some of the features; what one learns, the other knows."""
         return NearbyInformation(self.known, self.sampled, self.features[features])
 
     @cached_property
     def _own(self) -> InformationOperator:
-        """What multiplies with U of these features, once it stands for what was formed."""
+        """Return the operator of these features, once it stands for what was formed."""
         if self.known.whole is None:
             raise TypeError("U of all features is not asked for")
         return self.known.whole.restricted(self.features)
 
 
 def _mean(operator: InformationOperator, n_features: int) -> float:
-    """Of U of so many features, of which a sample has a larger share on the diagonal."""
+    """Estimate the mean of U of so many features; a sample has a larger share on its diagonal."""
     size = operator.shape[0]
     own = 2 * operator.near * operator.far + operator.diagonal
     own += 2 * np.einsum("ij,ij->i", operator.left, operator.right)

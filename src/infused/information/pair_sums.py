@@ -43,23 +43,23 @@ class PairSumProblem:
 
     @property
     def weights(self) -> tuple[float, float]:
-        """(joint_weight, pair_weight)."""
+        """Return (joint_weight, pair_weight)."""
         return self.joint_weight, self.pair_weight
 
     @property
     def weights_of_means(self) -> tuple[float, float]:
-        """The weights divided by the number of samples: sums of so weighted terms are means."""
+        """Divide the weights by the number of samples: sums of so weighted terms are means."""
         n_samples = self.features.shape[1]
         return self.joint_weight / n_samples, self.pair_weight / n_samples
 
     @property
     def total_weight(self) -> float:
-        """Sum of the absolute weights: an error of phi counts this often."""
+        """Return the sum of the absolute weights: an error of phi counts this often."""
         return abs(self.joint_weight) + abs(self.pair_weight)
 
     @property
     def symmetric(self) -> bool:
-        """Whether Q_ij = Q_ji: every feature has the same target graph, or none enters."""
+        """Tell whether Q_ij = Q_ji: every feature has the same target graph, or none enters."""
         return self.joint_weight == 0.0 or self.target.shared
 
 
@@ -70,12 +70,12 @@ class PairSums(Protocol):
     rank: int | None
     """Terms of the factorisation, where there is one."""
     error: float
-    """A bound on the error of every Q_ij."""
+    """Bound the error of every Q_ij."""
 
     def pair(
         self, rows: slice, columns: FeatureIndex, work: Workers, stage: Stage
     ) -> tuple[Floats, Floats | None]:
-        """Q_ij and Q_ji as two blocks with i in rows and j in columns; None for the second when symmetric.
+        """Compute Q_ij and Q_ji for i in rows and j in columns; None for the second when symmetric.
 
         When rows and columns are the same slice and Q is symmetric, only the upper triangle is right.
         """
@@ -94,7 +94,7 @@ def both_ways(
     symmetric: bool,
     work: Workers,
 ) -> tuple[Floats, Floats | None]:
-    """What :meth:`PairSums.pair` returns, from a function that gives Q of any rows and columns.
+    """Compute both blocks of :meth:`PairSums.pair` by a function that gives Q of any rows and columns.
 
     Its third argument is its share of the work on the block.
     """
@@ -107,7 +107,7 @@ def both_ways(
 
 
 def transposed(block: Floats, work: Workers) -> Floats:
-    """A copy of the transpose, in strips."""
+    """Copy the transpose, in strips."""
     out = np.empty(block.shape[::-1])
 
     def copy(strip: slice) -> None:
@@ -118,7 +118,7 @@ def transposed(block: Floats, work: Workers) -> Floats:
 
 
 def phi(s: Floats) -> Floats:
-    """s log s, with 0 log 0 = 0."""
+    """Compute s log s, with 0 log 0 = 0."""
     if s.min() > 0:
         result: Floats = np.log(s)
         result *= s
@@ -129,7 +129,7 @@ def phi(s: Floats) -> Floats:
 def mean_phi(
     features: FeatureDistributions, target: TargetDistributions | None, offset: float, work: Workers
 ) -> Floats:
-    """Mean over samples of phi(p + t + offset), one number per feature; without t when target is None."""
+    """Average phi(p + t + offset) over samples, for every feature; without t when target is None."""
     if isinstance(features, SparseDistributions):
         return _sparse_mean_phi(features, target, offset)
     P = features.values
@@ -184,7 +184,7 @@ class Criterion(Protocol):
         ...
 
     def part(self) -> tuple[Floats, Floats, Floats]:
-        """U_ij = V_ij + V_ji with V_ij = scale_i exp(near_i + far_j + Q_ij): near, far and scale."""
+        """Return near, far and scale of V_ij = scale_i exp(near_i + far_j + Q_ij), U_ij = V_ij + V_ji."""
         ...
 
 
@@ -212,7 +212,7 @@ class ThreeWay:
     def combine(
         self, forward: Floats, backward: Floats | None, rows: FeatureIndex, columns: FeatureIndex
     ) -> None:
-        """exp(Q_ij + ...) + exp(Q_ji + ...)."""
+        """Compute exp(Q_ij + ...) + exp(Q_ji + ...)."""
         forward += self._near[rows][:, None]
         forward += self._far[columns]
         np.exp(forward, out=forward)
@@ -225,7 +225,7 @@ class ThreeWay:
         forward += backward
 
     def part(self) -> tuple[Floats, Floats, Floats]:
-        """exp(Q_ij + ...) itself."""
+        """Return the terms of exp(Q_ij + ...)."""
         return self._near, self._far, np.ones_like(self._near)
 
 
@@ -249,14 +249,14 @@ class TwoWay:
     def combine(
         self, forward: Floats, backward: Floats | None, rows: FeatureIndex, columns: FeatureIndex
     ) -> None:
-        """exp(Q_ij + (h_i + h_j)/2 + log 2) (I_i + I_j)."""
+        """Compute exp(Q_ij + (h_i + h_j)/2 + log 2) (I_i + I_j)."""
         forward += self._half[rows][:, None]
         forward += self._half[columns]
         np.exp(forward, out=forward)
         forward *= self._relevance[rows][:, None] + self._relevance[columns]
 
     def part(self) -> tuple[Floats, Floats, Floats]:
-        """I_i exp(Q_ij + ...), as Q is symmetric."""
+        """Return the terms of I_i exp(Q_ij + ...), as Q is symmetric."""
         return self._half, self._half, self._relevance
 
 
@@ -264,7 +264,7 @@ CRITERIA: dict[str, type[Criterion]] = {"three-way": ThreeWay, "two-way": TwoWay
 
 
 def _target_mean_phi(target: TargetDistributions) -> Floats:
-    """<phi(t)> of each feature, or of the one target graph that all share."""
+    """Compute <phi(t)> of each feature, or of the one target graph that all share."""
     counts = np.bincount(target.codes, minlength=target.values.shape[1])
     result: Floats = phi(target.values) @ counts / len(target.codes)
     return result
@@ -276,7 +276,7 @@ TILE = 2048  # features of a tile of U; its last bits depend on it
 def block_of(
     sums: PairSums, criterion: Criterion, rows: slice, columns: FeatureIndex, work: Workers, stage: Stage
 ) -> Floats:
-    """U[rows, columns]; on the diagonal rows and columns are the same slice."""
+    """Compute U[rows, columns]; on the diagonal rows and columns are the same slice."""
     block, backward = sums.pair(rows, columns, work, stage)
 
     def combine(strip: slice) -> None:
@@ -298,7 +298,7 @@ def _mirror(block: Floats, strip: slice) -> None:
 
 
 def jensen_shannon(*distributions: Any, weights: Any = None) -> Floats | float:
-    r"""Jensen-Shannon divergence of n distributions, in nats.
+    r"""Compute the Jensen-Shannon divergence of n distributions, in nats.
 
     .. math::
 
@@ -348,7 +348,7 @@ def jensen_shannon(*distributions: Any, weights: Any = None) -> Floats | float:
 
 
 def similarity(*distributions: Any, weights: Any = None) -> Floats | float:
-    r"""Similarity of n distributions, from 1/n to 1.
+    r"""Compute the similarity of n distributions, from 1/n to 1.
 
     .. math::
 

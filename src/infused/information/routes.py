@@ -6,17 +6,18 @@ where the parts are on several machines.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from functools import cache, partial
+from typing import Literal, TypeAlias
 
 import numpy as np
 
-from infused._runtime.compat import cached_property
 from infused._runtime.progress import Stage
 from infused._runtime.threads import Workers, require, spans
 from infused._typing import Floats
 from infused.exceptions import PrecisionError
-from infused.graphs.distributions import DenseDistributions, SparseDistributions
+from infused.graphs.distributions import DenseDistributions, FeatureDistributions, SparseDistributions
 from infused.information.pair_sums import EPS, FeatureIndex, PairSumProblem, PairSums, both_ways, phi
 from infused.information.separable import Box, GroupedSums, PhiFactors, SeparableSums, box_of, error_bound
 
@@ -35,27 +36,22 @@ SPARSE_ENOUGH = 0.2  # share of entries off the base below which grouping is wor
 WIDEST_BOX = 2.0**60
 
 
-class Outline(Protocol):
+@dataclass(frozen=True)
+class Outline:
     """What the choice of a route depends on."""
 
     shape: tuple[int, int]
-    """(features, samples)."""
+    """Return (features, samples)."""
     n_groups: int
     """Of samples that share an entry of their target graph."""
     weights: tuple[float, float]
-    """(joint_weight, pair_weight)."""
-
-    def box(self) -> Box:
-        """What the arguments of phi can be."""
-        ...
-
-    def off_base(self) -> float | None:
-        """Share of the entries of sampled features that are off their base; None where all are sparse."""
-        ...
-
-    def stored(self) -> Floats:
-        """Of each sample, how many features have it off their base."""
-        ...
+    """Return (joint_weight, pair_weight)."""
+    box: Box
+    """The ranges of the arguments of phi."""
+    off_base: Callable[[], float | None]
+    """Share of the entries of sampled features that are off their base; None where all are sparse."""
+    stored: Callable[[], Floats]
+    """Number of features that each sample has off their base."""
 
 
 @dataclass(frozen=True)
@@ -69,14 +65,22 @@ class Plan:
 def choose_route(
     problem: PairSumProblem, route: RouteName, tolerance: float, budget: int, work: Workers
 ) -> PairSums:
-    """The cheapest route whose error is within ``tolerance``, or the one that is asked for."""
-    outline = _Whole(problem)
+    """Prepare the cheapest route whose error is within ``tolerance``, or the one that is asked for."""
+    sparse = cache(partial(_as_sparse, problem))
+    outline = Outline(
+        shape=problem.features.shape,
+        n_groups=int(problem.target.values.shape[1]),
+        weights=problem.weights,
+        box=box_of(problem),
+        off_base=partial(_off_base, problem.features),
+        stored=lambda: stored_by_sample(sparse().features),
+    )
     plan = plan_route(outline, route, tolerance)
-    return build_route(plan, outline.sparse if plan.route == "grouped" else problem, budget, work)
+    return build_route(plan, sparse() if plan.route == "grouped" else problem, budget, work)
 
 
 def plan_route(outline: Outline, route: RouteName, tolerance: float) -> Plan:
-    """The choice alone."""
+    """Choose a route and its factors, without preparing it."""
     if route == "direct" or (route == "auto" and not _worth_factors(outline)):
         return Plan("direct")
     factors, reached = _factors(outline, tolerance), ""
@@ -96,7 +100,7 @@ def plan_route(outline: Outline, route: RouteName, tolerance: float) -> Plan:
 
 
 def planned_error(plan: Plan, outline: Outline) -> float:
-    """A bound on the error of every Q_ij."""
+    """Bound the error of every Q_ij."""
     n_samples, total_weight = outline.shape[1], sum(abs(weight) for weight in outline.weights)
     if plan.factors is None:
         return DirectSums.error_bound(n_samples, total_weight)
@@ -106,7 +110,7 @@ def planned_error(plan: Plan, outline: Outline) -> float:
 
 
 def build_route(plan: Plan, problem: PairSumProblem, budget: int | None, work: Workers) -> PairSums:
-    """The route of a plan on some features; None is no limit."""
+    """Prepare the route of a plan on some features; a budget of None is no limit."""
     if plan.factors is None:
         return DirectSums(dense_problem(problem, budget))
     if plan.route == "separable":
@@ -117,40 +121,27 @@ def build_route(plan: Plan, problem: PairSumProblem, budget: int | None, work: W
 
 
 def sample_step(n_features: int) -> int:
-    """One of so many features is looked at to tell whether grouping is worth a try."""
+    """Return the step between features that are sampled to tell whether grouping is worth a try."""
     return max(1, n_features // SAMPLED_FEATURES)
 
 
-class _Whole:
-    """The outline of a problem that is here."""
+def _off_base(features: FeatureDistributions) -> float | None:
+    if isinstance(features, SparseDistributions):
+        return None
+    sample = SparseDistributions.from_dense(features.values[:: sample_step(len(features.values))])
+    return len(sample.values) / (len(sample.base) * sample.n_samples)
 
-    def __init__(self, problem: PairSumProblem):
-        self._problem = problem
-        self.shape, self.weights = problem.features.shape, problem.weights
-        self.n_groups = int(problem.target.values.shape[1])
 
-    def box(self) -> Box:
-        return box_of(self._problem)
-
-    def off_base(self) -> float | None:
-        features = self._problem.features
-        if isinstance(features, SparseDistributions):
-            return None
-        sample = SparseDistributions.from_dense(features.values[:: sample_step(len(features.values))])
-        return len(sample.values) / (len(sample.base) * sample.n_samples)
-
-    @cached_property
-    def sparse(self) -> PairSumProblem:
-        return _as_sparse(self._problem)
-
-    def stored(self) -> Floats:
-        assert isinstance(self.sparse.features, SparseDistributions)
-        return self.sparse.features.stored_by_sample()
+def stored_by_sample(features: FeatureDistributions) -> Floats:
+    """Count for each sample the features that have it off their base."""
+    if isinstance(features, DenseDistributions):
+        features = SparseDistributions.from_dense(features.values)
+    return np.bincount(features.samples, minlength=features.n_samples).astype(np.float64)
 
 
 def _factors(outline: Outline, tolerance: float) -> PhiFactors | None:
-    """Factors that leave room for rounding, or None where phi has no box to be factored on."""
-    box = outline.box()
+    """Make factors that leave room for rounding, or None where phi has no box to be factored on."""
+    box = outline.box
     if not box.x[0] > 0.0 or box.x[1] / box.x[0] > WIDEST_BOX:
         return None
     return PhiFactors(box, FACTOR_SHARE * tolerance / sum(abs(weight) for weight in outline.weights))
@@ -163,7 +154,7 @@ def _worth_factors(outline: Outline) -> bool:
 
 
 def dense_problem(problem: PairSumProblem, budget: int | None) -> PairSumProblem:
-    """The problem with dense distributions, if they fit."""
+    """Return the problem with dense distributions, if they fit."""
     if isinstance(problem.features, DenseDistributions):
         return problem
     n_features, n_samples = problem.features.shape
@@ -172,7 +163,7 @@ def dense_problem(problem: PairSumProblem, budget: int | None) -> PairSumProblem
 
 
 def _as_sparse(problem: PairSumProblem) -> PairSumProblem:
-    """The problem with sparse distributions."""
+    """Return the problem with sparse distributions."""
     if isinstance(problem.features, SparseDistributions):
         return problem
     features = SparseDistributions.from_dense(problem.features.values)
@@ -216,13 +207,13 @@ class DirectSums:
 
     @staticmethod
     def error_bound(n_samples: int, total_weight: float) -> float:
-        """Of rounding, which is all that there is."""
+        """Bound the rounding error, which is the only one."""
         return 16 * EPS * total_weight * float(np.sqrt(n_samples))
 
     def pair(
         self, rows: slice, columns: FeatureIndex, work: Workers, stage: Stage
     ) -> tuple[Floats, Floats | None]:
-        """See :class:`~infused.information.pair_sums.PairSums`."""
+        """Compute both blocks as :class:`~infused.information.pair_sums.PairSums` says."""
 
         def sums(rows: FeatureIndex, columns: FeatureIndex, share: float) -> Floats:
             return self._sums(rows, columns, work, stage, share)

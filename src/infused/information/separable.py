@@ -61,11 +61,11 @@ class Box:
     y: tuple[float, float]
 
     def whole_pieces(self) -> Box:
-        """The box widened to whole pieces of the tables, so that no series is used outside its range."""
+        """Widen the box to whole pieces of the tables, so that no series is used outside its range."""
         return Box(*(_piece_edges(*side)[[0, -1]].tolist() for side in (self.x, self.y)))
 
     def nodes(self) -> int:
-        """Chebyshev nodes that resolve phi(x + y) to rounding on this box."""
+        """Count the Chebyshev nodes that resolve phi(x + y) to rounding on this box."""
         octaves = math.log2(max(self.x[1], self.y[1]) / min(self.x[0], self.y[0]))
         return int(min(max(FEWEST_NODES, NODES_PER_OCTAVE * octaves), MOST_NODES))
 
@@ -103,7 +103,7 @@ class PhiFactors:
     def fill(
         self, P: Floats, T: Floats, codes: Ints, weights: tuple[float, float], left: Floats, right: Floats
     ) -> None:
-        """left = weights[0] L(p + t) + weights[1] L(p), right = R(p), each features x (samples * rank).
+        """Fill left = weights[0] L(p + t) + weights[1] L(p), right = R(p), features x (samples * rank).
 
         P is features x samples, T features (or 1) x groups.
         """
@@ -124,7 +124,7 @@ class PhiFactors:
         )
 
     def evaluate(self, x: Floats) -> tuple[Floats, Floats]:
-        """L and R at a vector of points, points x rank. R is only meant inside the box's range of y."""
+        """Evaluate L and R at some points, points x rank. R is meant inside the box's range of y only."""
         left, right = np.empty((len(x), self.rank)), np.empty((len(x), self.rank))
         self.fill(x[:, None], np.zeros((1, 1)), np.zeros(1, np.int64), (0.0, 1.0), left, right)
         return left, right
@@ -158,7 +158,7 @@ class _Series:
         return int(self.coefficients.shape[1])
 
     def first(self, rank: int) -> _Series:
-        """The leading functions."""
+        """Keep the leading functions."""
         return _Series(self.middle, self.half_width, self.coefficients[:, :rank])
 
     def __call__(self, x: Floats) -> Floats:
@@ -168,17 +168,17 @@ class _Series:
 
 
 def _remainder(x: Floats, y: Floats) -> Floats:
-    """What is left of phi(x + y) after its single-feature terms."""
+    """Compute what is left of phi(x + y) after its single-feature terms."""
     return np.asarray(phi(x[:, None] + y) - phi(x + 1)[:, None] - phi(1 + y) + 2 * math.log(2.0))
 
 
 def _weight(x: Floats) -> Floats:
-    """1 / W is at most the product of these for x and y, times a constant."""
+    """Weigh x and y: 1 / W is at most the product of both weights, times a constant."""
     return np.asarray(1 / np.sqrt(np.maximum(1.0, x)))
 
 
 def _mean_error(x: Floats, y: Floats, error: Floats) -> float:
-    """A bound on the mean of the error over samples, from its values on a grid."""
+    """Bound the mean of the error over samples, from its values on a grid."""
     size = np.abs(error)
     relative = size / np.maximum(1.0, (x[:, None] + y) / 3)
     return SAFETY * float(min(size.max(), 2 * relative.max()))
@@ -204,7 +204,7 @@ def _decompose(box: Box, n: int) -> tuple[_Series, _Series]:
 
 
 def _piece_edges(low: float, high: float) -> Floats:
-    """Edges of the pieces that hold every number from low to high, in the order of their bits."""
+    """Return the edges of the pieces that hold every number from low to high, in the order of their bits."""
     shift = _kernels.SHIFT
     first, last = (int(np.float64(v).view(np.int64)) >> shift for v in (low, high))
     return (np.arange(first, last + 2, dtype=np.int64) << shift).view(np.float64)
@@ -215,19 +215,19 @@ FILL_ROWS = 32
 
 
 def box_of(problem: PairSumProblem) -> Box:
-    """What the arguments of phi can be: x is p or p + t, y is p."""
+    """Return the ranges of the arguments of phi: x is p or p + t, y is p."""
     low, high = problem.features.bounds()
     above = float(problem.target.values.max()) if problem.joint_weight else 0.0
     return Box((low, high + above), (low, high))
 
 
 def rounding(n_terms: int, scale: float) -> float:
-    """Rounding error of a mean of products with ``n_terms`` terms whose sizes add up to ``scale``."""
+    """Bound the rounding error of a mean of products of ``n_terms`` terms whose sizes add up to ``scale``."""
     return 16 * EPS * (1 + scale * float(np.sqrt(n_terms)))
 
 
 def error_bound(factors: PhiFactors, n_products: int, total_weight: float) -> float:
-    """Of an entry of Q that is a mean of so many products of factors."""
+    """Bound the error of an entry of Q that is a mean of so many products of factors."""
     return total_weight * (factors.error + rounding(n_products * factors.rank, factors.scale))
 
 
@@ -240,7 +240,7 @@ class SingleTerms:
 
     @classmethod
     def computed(cls, problem: PairSumProblem, work: Workers) -> SingleTerms:
-        """w3 <phi(p + t + 1)> + w2 <phi(p + 1)>, and (w3 + w2) (<phi(1 + p)> - phi(2))."""
+        """Compute w3 <phi(p + t + 1)> + w2 <phi(p + 1)>, and (w3 + w2) (<phi(1 + p)> - phi(2))."""
         joint, pair = problem.weights
         shifted = mean_phi(problem.features, None, 1.0, work)
         row = pair * shifted
@@ -249,11 +249,11 @@ class SingleTerms:
         return cls(row, (joint + pair) * (shifted - 2 * np.log(2.0)))
 
     def block(self, rows: FeatureIndex, columns: FeatureIndex) -> Floats:
-        """row_i + column_j."""
+        """Return row_i + column_j."""
         return self.row[rows][:, None] + self.column[columns]
 
     def backward_block(self, rows: FeatureIndex, columns: FeatureIndex) -> Floats:
-        """row_j + column_i."""
+        """Return row_j + column_i."""
         return self.column[rows][:, None] + self.row[columns]
 
 
@@ -276,7 +276,7 @@ class SeparableSums:
     def pair(
         self, rows: slice, columns: FeatureIndex, work: Workers, stage: Stage
     ) -> tuple[Floats, Floats | None]:
-        """See :class:`~infused.information.pair_sums.PairSums`."""
+        """Compute both blocks as :class:`~infused.information.pair_sums.PairSums` says."""
         diagonal, symmetric = rows is columns, self._problem.symmetric
         forward = self._single.block(rows, columns)
         backward = None if symmetric or diagonal else self._single.backward_block(rows, columns)
@@ -300,7 +300,7 @@ class SeparableSums:
         return forward, backward
 
     def _fill(self, features: FeatureIndex, chunk: slice, work: Workers | None = None) -> _Pair:
-        """Both factors of some features and samples, by many threads or by this one."""
+        """Compute both factors of some features and samples, by many threads or by this one."""
         P, target = self._P[features, chunk], self._problem.target
         T, codes = target.rows(features), target.codes[chunk]
         shape = (len(P), P.shape[1] * self._factors.rank)
@@ -330,7 +330,7 @@ class _Pair:
 
 
 def _within(rows: slice, strip: slice) -> slice:
-    """The strip of some rows, counted from the first row of all."""
+    """Return the strip of some rows, counted from the first row of all."""
     return slice(rows.start + strip.start, rows.start + strip.stop)
 
 
@@ -353,12 +353,12 @@ class GroupedSums:
 
     @staticmethod
     def n_products(n_groups: int, n_samples: int) -> int:
-        """Products of factors that an entry of Q is made of."""
+        """Count the products of factors that an entry of Q is made of."""
         return (1 + n_groups) * n_samples
 
     @staticmethod
     def bytes_needed(problem: PairSumProblem, rank: int) -> int:
-        """What the factors take: of every feature and group, and of every stored entry."""
+        """Return the bytes of the factors: of every feature and group, and of every stored entry."""
         assert isinstance(problem.features, SparseDistributions)
         n_features, n_groups = len(problem.features.base), int(problem.target.values.shape[1])
         return 16 * rank * (n_features * (1 + 2 * n_groups) + 2 * len(problem.features.values))
@@ -366,7 +366,7 @@ class GroupedSums:
     def pair(
         self, rows: slice, columns: FeatureIndex, work: Workers, stage: Stage
     ) -> tuple[Floats, Floats | None]:
-        """See :class:`~infused.information.pair_sums.PairSums`."""
+        """Compute both blocks as :class:`~infused.information.pair_sums.PairSums` says."""
 
         def sums(rows: FeatureIndex, columns: FeatureIndex, share: float) -> Floats:
             return self._sums(rows, columns, work, stage, share)
@@ -400,7 +400,7 @@ class GroupedSums:
         return out
 
     def _factorise(self, factors: PhiFactors) -> None:
-        """The factors at the base values, what the stored entries add, and their sums over groups."""
+        """Compute the factors at the base values, what the stored entries add, and their sums over groups."""
         n_features, rank = len(self._features.base), factors.rank
         target, owners = self._problem.target, self._features.owners
         n_groups, weights = target.values.shape[1], self._problem.weights_of_means
@@ -426,7 +426,7 @@ class GroupedSums:
         self._dense_right = np.hstack([b, by_group.reshape(n_features, -1)])
 
     def _list_by_sample(self) -> None:
-        """The stored entries again, sample by sample."""
+        """List the stored entries sample by sample."""
         order = np.argsort(self._features.samples, kind="stable")
         self._sample_features = self._features.owners[order]
         self._right = self._right[order]

@@ -227,21 +227,21 @@ class StructuralInformation:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(n_features, n_features)."""
+        """Return (n_features, n_features)."""
         return self._n_features, self._n_features
 
     @property
     def route(self) -> str:
-        """The route taken."""
+        """Return the name of the route."""
         return self._sums.name
 
     @property
     def rank(self) -> int | None:
-        """Terms of the factorisation, where the route has one."""
+        """Return the number of terms of the factorisation, where the route has one."""
         return self._sums.rank
 
     def error_estimate(self) -> float:
-        """Bound on the error of every entry of U, from the factorisation and from rounding.
+        """Bound the error of every entry of U, from the factorisation and from rounding.
 
         Returns
         -------
@@ -255,7 +255,7 @@ class StructuralInformation:
         return self._criterion.largest * self._sums.error
 
     def full(self, out: Floats | None = None) -> Floats:
-        """All of U.
+        """Compute all of U.
 
         Parameters
         ----------
@@ -306,7 +306,7 @@ class StructuralInformation:
                 yield columns, rows, block.T
 
     def columns(self, indices: Any) -> Floats:
-        """Some columns of U, without the rest of it.
+        """Compute some columns of U, without the rest of it.
 
         Parameters
         ----------
@@ -382,7 +382,7 @@ class StructuralInformation:
         )
 
     def _place(self, out: Floats | None) -> Floats:
-        """Where all of U goes: what was given, or new memory if the budget allows it."""
+        """Return the array that U goes to: what was given, or new memory if the budget allows it."""
         n = self._n_features
         if out is None:
             require(
@@ -406,7 +406,7 @@ class StructuralInformation:
         return self._stage("computing U", entries)
 
     def _stage(self, message: str, entries: int) -> Stage:
-        """The first computation after from_data goes on where the graphs left off."""
+        """Start a stage; the first after from_data goes on where the graphs left off."""
         start = self._start
         self._start = 0.0
         return Stage(self._options.progress, message, entries * self._n_samples, start)
@@ -467,7 +467,7 @@ class Options:
 
 
 def cluster_for(X: Any) -> Cluster | None:
-    """The cluster that computes U of these data: where there is one, and more than one tile."""
+    """Return the cluster that computes U of these data: where there is one, and more than one tile."""
     cluster = current_cluster()
     if is_collection(X) and cluster is None:
         raise InputError("X is an array of Dask: call this inside infused.cluster(client)")
@@ -489,7 +489,7 @@ def structural_information(
     progress: ProgressCallback | None = None,
     out: Floats | None = None,
 ) -> Floats:
-    r"""Structural information of all pairs of features of a data set.
+    r"""Compute the structural information of all pairs of features of a data set.
 
     .. math::
 
@@ -588,7 +588,7 @@ class Shared:
         """CPU seconds that would have been spent without sharing, less those that sharing took."""
 
     def get(self, what: Hashable, source: tuple[Any, ...], compute: Callable[[], Value]) -> Value:
-        """What was computed from this source before, or computed now."""
+        """Return what was computed from this source before, or compute it now."""
         start = process_time()
         name = content_hash(tuple(map(_content, source)))
         if name != self._source:
@@ -627,13 +627,13 @@ def shared(what: Hashable, source: tuple[Any, ...], compute: Callable[[], Value]
 
 
 def saved_seconds() -> float:
-    """CPU seconds that this process has saved by sharing."""
+    """Return the CPU seconds that this process has saved by sharing."""
     kept = _current.get()
     return 0.0 if kept is None else kept.seconds
 
 
 def _content(part: Any) -> Any:
-    """What a sparse matrix holds, without the flags that SciPy sets when it is looked at."""
+    """Return what a sparse matrix holds, without the flags that SciPy sets when it is looked at."""
     if not hasattr(part, "indptr"):
         return part
     return part.format, part.shape, part.data, part.indices, part.indptr

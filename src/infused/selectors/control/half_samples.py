@@ -59,7 +59,7 @@ class Halves:
 
     @classmethod
     def none(cls, n_variables: int, numbers: Ints) -> Halves:
-        """Nothing counted yet."""
+        """Start with nothing counted."""
         first = np.zeros((len(numbers), n_variables), np.int64)
         return cls(numbers, np.zeros(n_variables, np.int64), first, np.zeros(n_variables))
 
@@ -81,22 +81,22 @@ class Halves:
 
     @property
     def frequencies(self) -> Floats:
-        """Shares of the halves."""
+        """Return the selection frequencies."""
         return np.asarray(self.chosen / (2 * self.n_pairs))
 
     @property
     def path(self) -> Floats:
-        """Shares of the halves in which a variable is among the first; numbers x variables."""
+        """Return the share of the halves in which a variable is among the first; numbers x variables."""
         return np.asarray(self.first / (2 * self.n_pairs))
 
     @property
     def number(self) -> float:
-        """How many a half chose, on average."""
+        """Return how many variables a half selected, on average."""
         return self.n_chosen / (2 * self.n_pairs)
 
 
 def complementary_halves(y: Array, real: bool, seed: int) -> tuple[Ints, Ints]:
-    """Two halves without a common sample, of equal size, with equal shares of every class."""
+    """Split the samples in two halves of equal size, with equal shares of every class."""
     random = np.random.default_rng(seed)
     codes = np.zeros(len(y), np.int64) if real else np.unique(y, return_inverse=True)[1].ravel()
     first, second, left = [], [], []
@@ -142,7 +142,7 @@ def select_in_halves(
 
 
 def _pair(selector: Any, X: Data, y: Array, variables: Groups, real: bool, seed: int) -> Pair:
-    """What is chosen in both halves of a pair, or why it could not be."""
+    """Fit the selector on both halves of a pair; return what they select, or why one of them failed."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
@@ -158,13 +158,13 @@ def _pair(selector: Any, X: Data, y: Array, variables: Groups, real: bool, seed:
 
 
 def _seeded(selector: Any, seed: int) -> Any:
-    """A copy that draws anew: what hangs on a seed and not on the data is not stable."""
+    """Copy the selector with another seed: what depends on a seed and not on the data is not stable."""
     copy = clone(selector)
     return copy.set_params(random_state=seed) if "random_state" in copy.get_params(deep=False) else copy
 
 
 def _chosen(fitted: Any, variables: Groups) -> tuple[Array, Ints | None]:
-    """The mask of the chosen variables, and their ranking where all are ranked."""
+    """Return the mask of the selected variables, and their ranking where all are ranked."""
     support = np.asarray(fitted.get_support(), dtype=bool)
     mask = np.bincount(variables.codes[support], minlength=len(variables)) > 0
     ranking = np.asarray(getattr(fitted, "ranking_", ()))
@@ -181,7 +181,7 @@ DIGITS = 10  # a threshold of 0.6 is 60 of 100 halves, though its float is a lit
 
 
 def expected_false(q: float, threshold: float, p: int, n_pairs: int, bound: Bound = "r-concave") -> float:
-    """The bound on the expected number of false features; never above that of the worst case."""
+    """Bound the expected number of falsely selected features; never above the worst-case bound."""
     if q <= 0 or p <= 0:
         return 0.0
     theta = min(q / p, 1.0)
@@ -196,7 +196,7 @@ def expected_false(q: float, threshold: float, p: int, n_pairs: int, bound: Boun
 
 
 def smallest_threshold(q: float, max_false: float, p: int, n_pairs: int, bound: Bound) -> float | None:
-    """The smallest threshold above one half with which no more are expected; None where there is none."""
+    """Find the smallest threshold above one half that keeps the bound; None where there is none."""
     steps = np.arange(n_pairs + 1, 2 * n_pairs + 1)  # bounds fall as it rises
     low, high = 0, len(steps)
     while low < high:
@@ -209,7 +209,7 @@ def smallest_threshold(q: float, max_false: float, p: int, n_pairs: int, bound: 
 
 
 def largest_number(threshold: float, max_false: float, p: int, n_pairs: int, bound: Bound) -> int | None:
-    """The largest number per half with which no more are expected; None where one is too many."""
+    """Find the largest number per half-sample that keeps the bound; None where one is too many."""
     low, high = 0, p  # bounds rise with q
     while low < high:
         middle = (low + high + 1) // 2
@@ -221,7 +221,7 @@ def largest_number(threshold: float, max_false: float, p: int, n_pairs: int, bou
 
 
 def _unimodal(theta: float, threshold: float, n_pairs: int) -> float:
-    """C(tau, B) of Theorem 2; infinite where it says nothing."""
+    """Return C(tau, B) of Theorem 2; infinite where the theorem says nothing."""
     B = n_pairs
     if theta > 1 / sqrt(3):
         return float("inf")
@@ -242,7 +242,7 @@ def _r_concave(theta: float, threshold: float, n_pairs: int) -> float:
 
 @lru_cache(maxsize=4096)
 def tail_of_r_concave(eta: float, t: int, n: int, r: float) -> float:
-    r"""The largest :math:`P(X \ge t/n)` of r-concave X on :math:`\{0, 1/n, \ldots, 1\}` of mean eta or less.
+    r"""Maximise :math:`P(X \ge t/n)` over r-concave X on :math:`\{0, 1/n, \ldots, 1\}` of mean eta or less.
 
     The largest is reached by masses proportional to :math:`(a + i)^{1/r}` at i = 0, ..., k, and what the mean
     leaves, at most as much, at k + 1 (Shah and Samworth, Appendix). Every a has one such k, so there is one
@@ -264,7 +264,7 @@ def tail_of_r_concave(eta: float, t: int, n: int, r: float) -> float:
 
 
 def _log_a(k: int, mean: float, s: float) -> float:
-    """Where masses at 0, ..., k have this mean."""
+    """Find log a for which masses at 0, ..., k have this mean."""
 
     def excess(log_a: float) -> float:
         masses = (1 + np.arange(k + 1) / np.exp(log_a)) ** s
@@ -277,7 +277,7 @@ def _log_a(k: int, mean: float, s: float) -> float:
 
 
 def _tails(a: Floats, t: int, n: int, mean: float, s: float) -> Floats:
-    """P(X >= t) for each a; zero where no k fits."""
+    """Compute P(X >= t) for each a; zero where no k fits."""
     places = np.arange(n + 1)
     masses = (1 + places / a[:, None]) ** s
     whole, first = masses.cumsum(axis=1), (masses * places).cumsum(axis=1)

@@ -37,13 +37,13 @@ Likeness: TypeAlias = Callable[[Ints, Ints], Floats]
 
 
 def correlation(X: Any, n_bins: int, n_jobs: int | None) -> Likeness:
-    """|r|, the absolute Pearson correlation; 0 beside a constant feature."""
+    """Compute |r|, the absolute Pearson correlation; 0 beside a constant feature."""
     F = design_matrix(X, True, memory_budget())
     return lambda rows, columns: np.abs(F[:, columns].T @ dense(F[:, rows])).T
 
 
 def shared_information(X: Any, n_bins: int, n_jobs: int | None) -> Likeness:
-    """2 I(f; g) / (H(f) + H(g)), the symmetric uncertainty of binned features; 0 beside a constant one."""
+    """Compute 2 I(f; g) / (H(f) + H(g)), the symmetric uncertainty of bins; 0 beside a constant."""
     codes, nothing = discretize(X, n_bins, n_jobs), np.zeros(X.shape[0], np.int64)
     with workers(n_jobs) as pool:
         information = MutualInformation.build(codes, nothing, pool)
@@ -60,7 +60,7 @@ def shared_information(X: Any, n_bins: int, n_jobs: int | None) -> Likeness:
 
 
 def graph_similarity(X: Any, n_bins: int, n_jobs: int | None) -> Likeness:
-    """exp(-D), D the Jensen-Shannon divergence of two features' graphs: the lower part of a fraction in U."""
+    """Compute exp(-D), D the Jensen-Shannon divergence of two features' graphs: the denominator in U."""
     P = feature_distributions(X, n_jobs=n_jobs)
     # With features for targets the upper part of that fraction is 2.
     U = StructuralInformation(P, P, criterion="two-way", n_jobs=n_jobs)
@@ -76,7 +76,7 @@ LIKENESS: dict[str, Callable[[Any, int, int | None], Likeness]] = {
 
 
 def cluster_representatives(F: Floats, n_clusters: int, budget: int) -> Ints:
-    """The feature that stands for each feature, in at most ``n_clusters`` clusters; the target plays no part.
+    """Cluster the features without a look at the target; return the representative of each feature.
 
     Features are joined by average linkage of 1 - |correlation|. Each cluster is represented by the feature
     that correlates most with all of it; the first, where several do.
@@ -239,7 +239,7 @@ THRESHOLDS = {"correlation": 0.95, "mutual-information": 0.9, "structural": 0.99
 
 
 def representatives(order: Ints, similar: Likeness, threshold: float) -> tuple[Ints, Floats]:
-    """For each feature the one that stands for it, and how alike they are; ``order`` has the best first."""
+    """Find the representative of each feature, and their similarity; ``order`` has the best first."""
     result, likeness = np.arange(len(order)), np.ones(len(order))
     stage = Stage(None, "comparing features", len(order))
     left = order
@@ -270,7 +270,7 @@ def _refuse_texts(X: Any) -> None:
 
 
 def _from_the_best(X: Any, y: Array | None) -> Ints:
-    """Features by their F value, of equal ones the first; without a target as they come."""
+    """Order features by their F value, the first of equal ones first; without a target by position."""
     if y is None:
         return np.arange(X.shape[1])
     real = resolve_coding(y, "auto") == "real"

@@ -177,11 +177,11 @@ class _Race:
 
     @property
     def n_candidates(self) -> int:
-        """Variables that compete."""
+        """Count the variables that compete."""
         return len(self.variables) - len(self.kept)
 
     def run(self, y: Any, n_shadows: int, random: Any) -> Array:
-        """Which of the selected are ahead of all shadows, for one shuffle."""
+        """Return which selected features are ahead of all shadows, for one permutation."""
         candidates = np.setdiff1d(np.arange(len(self.variables)), self.kept)
         start = random.randint(len(candidates) - n_shadows + 1)
         shadowed = candidates[start : start + n_shadows]  # neighbours, which may belong together
@@ -192,7 +192,7 @@ class _Race:
         return np.asarray(ranking[self.selected] < ranking[len(self.variables) :].min())
 
     def _competitor(self, columns: Ints) -> Any:
-        """The selector for features and shadows: groups, neighbours and what is kept stay what they are."""
+        """Copy the selector for features and shadows, with their groups, neighbours and kept features."""
         takes = self.selector.get_params(deep=False)
         new: dict[str, Any] = {"n_features_to_select": len(self.selected) + len(self.kept)}
         if not self.variables.single:
@@ -207,7 +207,7 @@ class _Race:
         return clone(self.selector).set_params(**{name: new[name] for name in new if name in takes})
 
     def _fusion(self, columns: Ints) -> Any:
-        """Shadows are fused among themselves as their features are."""
+        """Fuse shadows among themselves as their features are."""
         name, n = self.selector.fusion_, self.X.shape[1]
         if name in ("none", "chain"):
             return name

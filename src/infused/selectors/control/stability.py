@@ -225,7 +225,7 @@ class StabilitySelection(BaseSelector):
         return self
 
     def _looked(self, base: Any, X: Any, y: Any) -> Seen:
-        """X and y, checked once for all halves; groups are our own, or those of the selector."""
+        """Check X and y once for all halves; groups are our own, or those of the selector."""
         several = base.__sklearn_tags__().target_tags.multi_output
         if not several:
             check_one_target(self, y)
@@ -234,14 +234,14 @@ class StabilitySelection(BaseSelector):
         return replace(seen, variables=Groups.parse(self._own(base, "groups"), seen.X.shape[1], names))
 
     def _own(self, base: Any, name: str) -> Any:
-        """Our own parameter, or that of the selector."""
+        """Return our own parameter, or that of the selector."""
         own = getattr(self, name)
         return base.get_params(deep=False).get(name) if own is None else own
 
     def _resolved(
         self, base: Any, variables: Groups, n_kept: int, p: int, k: int | None
     ) -> tuple[int | None, float]:
-        """The number per half (None where the selector finds it by itself) and the threshold."""
+        """Return the number per half (None where the selector finds it by itself) and the threshold."""
         bound: Bound = self.bound  # type: ignore[assignment]  # it was checked
         number = base.get_params(deep=False).get(number_of(base))
         q = how_many(number, variables, n_kept) if _is_number(number) else None
@@ -300,7 +300,7 @@ class StabilitySelection(BaseSelector):
         self._store_ranking(variables, scores, ranking, stable if k is None else ranking <= k)
 
     def _tell(self, halves: Halves, k: int | None) -> None:
-        """What a user should know of: halves that failed, fits that complained, features that are tied."""
+        """Warn of halves that failed, fits that warned, and features that are tied."""
         if halves.failures:
             why = Counter(halves.failures).most_common(1)[0][0]
             warnings.warn(
@@ -325,7 +325,7 @@ class StabilitySelection(BaseSelector):
 
 
 def made(selector: Any) -> Any:
-    """A copy of the selector, that of an id, or a lasso."""
+    """Return a copy of the selector, the selector of an id, or a lasso for None."""
     if selector is None:
         return Lasso()
     if isinstance(selector, str | Method):
@@ -341,7 +341,7 @@ def made(selector: Any) -> Any:
 
 
 def number_of(selector: Any) -> str | None:
-    """The parameter that says how many features, if there is one."""
+    """Return the name of the parameter for the number of features, if there is one."""
     own = selector.get_params(deep=False)
     return next((name for name in ("n_features_to_select", "k") if name in own), None)
 
@@ -351,7 +351,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _aimed(base: Any, y: Array, target: str) -> tuple[Any, bool]:
-    """The selector, told what y is where it takes that and was told nothing else; and whether y is real."""
+    """Tell the selector the kind of y where it takes that; return it, and whether y is continuous."""
     own = base.get_params(deep=False).get("target")
     real = is_real(y, target if own in (None, "auto") else own)
     told = told_target(base, "real" if real else "classes", base.get_params(deep=False))
@@ -359,7 +359,7 @@ def _aimed(base: Any, y: Array, target: str) -> tuple[Any, bool]:
 
 
 def _told(base: Any, q: int | None, variables: Groups, kept: Ints) -> Any:
-    """The selector with the number per half, and with groups and what is kept by position."""
+    """Set the number per half-sample, the groups and the kept features of the selector."""
     own, changed = base.get_params(deep=False), dict[str, Any]()
     number = number_of(base)
     if q is not None and number is not None:
@@ -375,7 +375,7 @@ def _told(base: Any, q: int | None, variables: Groups, kept: Ints) -> Any:
 
 
 def _tied_at(frequencies: Floats, k: int) -> int:
-    """How many have the frequency of the last that is selected, where some of them are not."""
+    """Count the features that tie with the last selected one, where some of them are not selected."""
     last = np.sort(frequencies)[::-1][k - 1]
     above, equal = int((frequencies > last).sum()), int((frequencies == last).sum())
     return equal if above + equal > k else 0
