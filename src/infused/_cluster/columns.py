@@ -182,7 +182,7 @@ def _refuse_text(file: Path, features: list[str]) -> None:
 
 
 def read_block(files: list[str], target: str | None, block_info: Any = None) -> Floats:
-    """On a worker: some columns of all files."""
+    """Read some columns of all files, on a worker."""
     from pyarrow import parquet
 
     (_, n_samples), (start, stop) = block_info[None]["array-location"]

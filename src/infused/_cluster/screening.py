@@ -76,30 +76,30 @@ class Chunks:
         edges = np.concatenate([[0], np.cumsum(X.chunks[1])]).astype(int).tolist()
         self.spans = [slice(start, stop) for start, stop in pairwise(edges)]
 
-    def looks(self, R: Floats, how: Look, held: Ints, message: str) -> tuple[Floats, float, Ints, Floats]:
-        """|x'R| of all features, their squared lengths summed, and the columns that the workers sent."""
+    def scores(self, R: Floats, how: Wanted, held: Ints, message: str) -> tuple[Floats, float, Ints, Floats]:
+        """Return |x'R| of all features, their squared lengths summed, and the columns that were sent."""
         residual = self._cluster.put(R)
-        found: dict[int, Seen] = {}
+        found: dict[int, ChunkScores] = {}
         stage = Stage(None, message, self.shape[1])
         tasks = (
             (block, residual, how, held[(held >= span.start) & (held < span.stop)] - span.start)
             for block, span in zip(self._blocks, self.spans, strict=True)
         )
-        with closing(self._cluster.finished(look, tasks)) as results:
-            for n, seen in results:
-                found[n] = seen
-                stage.advance(len(seen.pull))
+        with closing(self._cluster.finished(score_chunk, tasks)) as results:
+            for n, part in results:
+                found[n] = part
+                stage.advance(len(part.pull))
         every = [found[n] for n in range(len(self.spans))]  # in the order of the features, not of the workers
-        places = [seen.places + span.start for seen, span in zip(every, self.spans, strict=True)]
+        places = [part.places + span.start for part, span in zip(every, self.spans, strict=True)]
         return (
-            np.concatenate([seen.pull for seen in every]),
-            sum(seen.squares for seen in every),
+            np.concatenate([part.pull for part in every]),
+            sum(part.squares for part in every),
             np.concatenate(places),
-            np.concatenate([seen.columns for seen in every], axis=1),
+            np.concatenate([part.columns for part in every], axis=1),
         )
 
     def columns(self, features: Ints) -> Floats:
-        """Some columns of X, as they are."""
+        """Bring some columns of X here, as they are."""
         out = np.empty((self.shape[0], len(features)))
         stage = Stage(None, "fetching features", len(features))
         parts = [
@@ -116,8 +116,8 @@ class Chunks:
 
 
 @dataclass(frozen=True)
-class Look:
-    """What the workers look for."""
+class Wanted:
+    """The columns that workers send."""
 
     standardize: bool
     above: float
@@ -127,8 +127,8 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What a worker saw of a chunk."""
+class ChunkScores:
+    """What a worker computed of a chunk."""
 
     pull: Floats
     """|x'R| of each feature; -1 where it is constant."""
@@ -138,8 +138,8 @@ class Seen:
     """samples x places, standardised."""
 
 
-def look(block: Any, R: Floats, how: Look, held: Ints) -> Seen:
-    """On a worker: what each feature of a chunk has to do with R; ``held`` are not sent."""
+def score_chunk(block: Any, R: Floats, how: Wanted, held: Ints) -> ChunkScores:
+    """Compute |x'R| of each feature of a chunk, on a worker; ``held`` are not sent."""
     block, R = settled(block), settled(R)
     n_samples, n_features = block.shape
     pull, squares = np.empty(n_features), 0.0
@@ -157,11 +157,11 @@ def look(block: Any, R: Floats, how: Look, held: Ints) -> Seen:
         columns = np.concatenate([columns, F[:, worth]], axis=1)
         best = np.sort(np.argsort(-pull[places], kind="stable")[: how.most])
         places, columns = places[best], columns[:, best]
-    return Seen(pull, squares, places, np.asfortranarray(columns))
+    return ChunkScores(pull, squares, places, np.asfortranarray(columns))
 
 
 def take(block: Any, places: Ints) -> Floats:
-    """On a worker: some columns of a chunk."""
+    """Take some columns of a chunk, on a worker."""
     return np.asfortranarray(check_data(block[:, places]), dtype=np.float64)
 
 
@@ -180,8 +180,8 @@ def screen(data: Chunks, selector: Any, y: Any) -> Screened:
     Y = target_matrix(y, resolve_coding(y, selector.target), selector.standardize)
     n_chunks, n_features = len(data.spans), data.shape[1]
     none = np.empty(0, np.int64)
-    first = Look(selector.standardize, 0.0, max(FEWEST, -(-2 * FIRST // n_chunks)))
-    pull, squares, held, columns = data.looks(Y, first, none, "looking at all features")
+    first = Wanted(selector.standardize, 0.0, max(FEWEST, -(-2 * FIRST // n_chunks)))
+    pull, squares, held, columns = data.scores(Y, first, none, "looking at all features")
     relative = selector.lambda_scale == "relative"
     lambda1 = selector.lambda1 * (float(pull.max()) if relative else 1.0)
     ridge = Ridge(getattr(selector, "lambda3", 0.0) * (squares / n_features if relative else 1.0))
@@ -191,8 +191,8 @@ def screen(data: Chunks, selector: Any, y: Any) -> Screened:
             fit = model.fit(lambda1, 0.0)
             R = Y - columns @ fit.result.coef
         most = max(FEWEST, -(-2 * len(held) // n_chunks))
-        worse = Look(selector.standardize, (1 + SLACK) * lambda1, most)
-        pull, _, new, more = data.looks(R, worse, held, f"screening features, round {n_round}")
+        worse = Wanted(selector.standardize, (1 + SLACK) * lambda1, most)
+        pull, _, new, more = data.scores(R, worse, held, f"screening features, round {n_round}")
         if not len(new):
             break
         if n_round < MOST_ROUNDS:
@@ -229,7 +229,7 @@ def _check(selector: Any, X: Any, given: dict[str, Any]) -> None:
 
 
 def _how_many_fit(n_samples: int, n_features: int, budget: int, k: int | None) -> int:
-    """How many features the fit here may have: as many as the rounds would leave when they fit."""
+    """Count the features that the fit here may have: as many as the rounds would leave when they fit."""
 
     def bytes_of(n: int) -> int:
         return 3 * 8 * n * n + 2 * 8 * n_samples * n
@@ -260,7 +260,7 @@ def _tell(n_features: int, size: int, found: Screened) -> None:
 
 
 def _store(selector: Any, local: Any, left: Ints, found: Screened, n_features: int) -> None:
-    """The results of the fit here, as results on all features."""
+    """Store the results of the fit here as results on all features."""
     for name, value in vars(local).items():
         if name.endswith("_") and not name.startswith("_"):
             setattr(selector, name, value)

@@ -43,7 +43,7 @@ def in_double(array: Any, what: str) -> Any:
 
 
 def settled(array: Any) -> Any:
-    """The array as if it had been made here: aligned and writeable, copied where it is not.
+    """Return an array as if it had been made here: aligned and writeable, copied where it is not.
 
     What comes from another process may begin at any byte. numba compiles its functions once more for such
     arrays, and sums may then round otherwise.
@@ -60,7 +60,7 @@ PLAIN = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 def is_number(text: str) -> bool:
-    """Whether a text is a number as programs write it, spaces around it aside."""
+    """Return whether a text is a number as programs write it, spaces around it aside."""
     return len(text) <= LONGEST_NUMBER and PLAIN.fullmatch(text.strip()) is not None
 
 
@@ -78,7 +78,7 @@ def check_table(n_rows: float, n_columns: float, where: str, column_bytes: int =
 
 
 def most_unpacked(largest: int) -> int:
-    """Bytes that a packed file may hold: no more than the memory budget."""
+    """Return the bytes that a packed file may hold: no more than the memory budget."""
     return min(largest, memory_budget())
 
 
@@ -90,7 +90,7 @@ def check_archive(path: Path, share: float = 1.0) -> None:
 
 
 def check_stream(path: Path) -> int | None:
-    """The bytes in a gzipped file, counted where a table of them could pass the memory budget."""
+    """Count the bytes in a gzipped file where a table of them could pass the memory budget."""
     limit, packed = memory_budget(), path.stat().st_size
     if VALUE_BYTES * packed * MOST_EXPANSION <= limit:
         return None
@@ -109,7 +109,7 @@ EXACT = 2**53  # whole numbers from here on have neighbours that float64 cannot 
 
 
 def are_classes(y: Array) -> bool:
-    """Whether y, of one column, holds classes: texts do, fractions do not.
+    """Return whether y, of one column, holds classes: texts do, fractions do not.
 
     Whole numbers do when there are at most 20 different ones, or at least 10 samples for each.
     """
@@ -122,7 +122,7 @@ def are_classes(y: Array) -> bool:
 
 
 def told_kind(y: Array) -> bool:
-    """The same, with a warning where whole numbers are many, unless classes are numbered from 0 or 1 on."""
+    """Return whether y holds classes; warn where whole numbers are many and not numbered from 0 or 1 on."""
     classes = are_classes(y)
     values = np.unique(y) if _counts(y) else np.empty(0)
     n_values = len(values)
@@ -139,7 +139,7 @@ def told_kind(y: Array) -> bool:
 
 
 def _counts(y: Array) -> bool:
-    """Whether y holds whole numbers that could have been others: larger ones have no fractions to show."""
+    """Return whether y holds whole numbers that could have been fractions: larger ones have none to show."""
     if y.dtype.kind == "f":
         return bool((y == np.floor(y)).all() and (np.abs(y) < EXACT).all())
     return y.dtype.kind in "iu"
@@ -156,7 +156,7 @@ def check_varied(y: Array) -> None:
 
 
 def sound(X: Any, what: str = "X") -> Any:
-    """X itself where it is dense, or CSR or CSC in order; else a CSR or CSC copy with duplicates summed.
+    """Return X where it is dense, or CSR or CSC in order; else a CSR or CSC copy with duplicates summed.
 
     A pointer or an index outside its range ends the process, or reads what is not there, in whatever uses the
     matrix: it is refused here. All entries are looked at, whatever the flags of the matrix say.
@@ -187,7 +187,7 @@ def _refuse(X: Any, what: str) -> None:
 
 
 def damage(X: Any) -> str | None:
-    """What is wrong with the structure of a sparse matrix of SciPy; None where nothing is."""
+    """Find what is wrong with the structure of a sparse matrix of SciPy; None where nothing is."""
     if X.format in ("csr", "csc"):
         major, minor = X.shape if X.format == "csr" else X.shape[::-1]
         return _compressed(X, major, minor)

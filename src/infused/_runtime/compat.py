@@ -28,13 +28,13 @@ L1_PENALTY: dict[str, Any] = (
 
 
 def output_container(selector: Any) -> str:
-    """What ``transform`` is to return: "default", "pandas" or "polars"."""
+    """Return the container that ``transform`` makes: "default", "pandas" or "polars"."""
     container: str = _get_output_config("transform", estimator=selector)["dense"]
     return container
 
 
 def fit_context(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """What every ``fit`` runs in: its parameters are checked first, and callbacks are told how far it is."""
+    """Wrap a ``fit``: check its parameters first, and tell callbacks how far it is."""
     decorated: Callable[..., Any] = _fit_context(prefer_skip_nested_validation=True)(told(fit))
     return decorated
 
@@ -51,7 +51,7 @@ STEPS = 100  # tasks that a fit is told as
 
 
 def told(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """A ``fit`` that tells the callbacks of its estimator, if it has any, as a hundred equal tasks."""
+    """Wrap a ``fit`` to tell the callbacks of its estimator, if it has any, as a hundred equal tasks."""
 
     @wraps(fit)
     def wrapper(selector: Any, X: Any, y: Any = None, *args: Any, **kwargs: Any) -> Any:

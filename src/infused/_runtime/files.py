@@ -197,24 +197,24 @@ SPLITTING = re.compile(r'[,;\t"\r\n]')  # where commas are decimal signs, a semi
 
 
 def guarded(name: str) -> str:
-    """A name that no spreadsheet takes for a formula."""
+    """Guard a name, so that no spreadsheet takes it for a formula."""
     formula = FORMULA.match(name) and not is_number(name)
     # A name that looks as if it had been guarded gets one more apostrophe, so that each reads back as itself.
     return f"'{name}" if formula or GUARDED.match(name) else name
 
 
 def unguarded(cell: str) -> str:
-    """The name that was guarded."""
+    """Return the name that was guarded."""
     return cell[1:] if GUARDED.match(cell) else cell
 
 
 def csv_text(rows: Iterable[Iterable[Any]]) -> str:
-    """Rows of numbers, texts and None as CSV; texts are guarded."""
+    """Write rows of numbers, texts and None as CSV; texts are guarded."""
     return "".join(",".join(map(_cell, row)) + "\n" for row in rows)
 
 
 def frame_csv(frame: Any) -> str:
-    """A data frame as CSV, its column names and its texts guarded; gaps are empty."""
+    """Write a data frame as CSV, its column names and texts guarded; missing values are empty."""
     from pandas.api.types import is_numeric_dtype
 
     header = csv_text([map(str, frame.columns)])

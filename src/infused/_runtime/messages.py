@@ -16,26 +16,26 @@ LONGEST_REASON = 160
 
 
 def quoted(name: Any) -> str:
-    """In quotes, control characters escaped; a name is cut where it would fill the screen, a path never."""
+    """Quote a name, control characters escaped; one that would fill the screen is cut, a path never."""
     text = str(name)
     return repr(text if len(text) <= LONGEST or isinstance(name, Path) else text[: LONGEST - 1] + "…")
 
 
 def listed(names: Iterable[Any], shown: int = SHOWN) -> str:
-    """``'a', 'b', 'c', 'd', 'e' and 7 more``."""
+    """List the first names in words: ``'a', 'b', 'c', 'd', 'e' and 7 more``."""
     every = list(names)
     text = ", ".join(quoted(name) for name in every[:shown])
     return text if len(every) <= shown else f"{text} and {len(every) - shown:,} more"
 
 
 def count(number: int, noun: str) -> str:
-    """``1 column``, ``2,000 columns``."""
+    """Count in words: ``1 column``, ``2,000 columns``."""
     plural = noun[:-1] + "ies" if noun.endswith("y") else noun + ("es" if noun.endswith("s") else "s")
     return f"{number:,} {noun if number == 1 else plural}"
 
 
 def suggestion(name: str, candidates: Sequence[str]) -> str:
-    """``; did you mean 'petal width'?``, or nothing when no candidate is close."""
+    """Suggest close candidates: ``; did you mean 'petal width'?``, or nothing when none is close."""
     folded = {candidate.casefold(): candidate for candidate in candidates}
     close = get_close_matches(name.casefold(), list(folded), n=3)
     return f"; did you mean {listed(folded[match] for match in close)}?" if close else ""
@@ -50,7 +50,7 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
 
 
 def reason(error: object) -> str:
-    """What a library said, short enough for the end of a line."""
+    """Shorten what a library said to the end of a line."""
     text = " ".join(str(error).split()) or type(error).__name__
     return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 1] + "…"
 
@@ -73,7 +73,7 @@ EXTRAS = {
 
 
 def extra(module: str) -> Any:
-    """A module of an optional package, or one line that says how to get it."""
+    """Import a module of an optional package, or raise one line that says how to get it."""
     package = module.partition(".")[0]
     try:
         return import_module(module)

@@ -49,7 +49,7 @@ def orderly_end() -> Iterator[None]:
 
 @contextmanager
 def sheltered_from_interrupts() -> Iterator[None]:
-    """Processes and threads that are started inside do not see Ctrl-C, nor what they start in turn."""
+    """Shelter processes and threads that are started inside from Ctrl-C, and what they start in turn."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -144,7 +144,7 @@ def _read_and_end(read: Callable[[], object]) -> None:
 
 
 def _waited(child: int, seconds: float) -> int | None:
-    """How a process ended; None where it had to be killed."""
+    """Wait for a process; return how it ended, or None where it had to be killed."""
     end, pause = time.monotonic() + seconds, 0.001
     while time.monotonic() < end:
         found, code = os.waitpid(child, os.WNOHANG)

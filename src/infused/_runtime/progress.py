@@ -42,7 +42,7 @@ def reporting(callback: ProgressCallback | None) -> Iterator[None]:
 
 
 def current() -> ProgressCallback | None:
-    """The callback of the block that this runs in."""
+    """Return the callback of the block that this runs in."""
     return _current.get()
 
 
@@ -55,7 +55,7 @@ class Overall:
         self._start = self._reached = 0.0
 
     def __call__(self, fraction: float, message: str) -> bool | None:
-        """The fraction of a stage that the message names."""
+        """Report the fraction of a stage that the message names."""
         if message != self._message or fraction < self._last:  # another one, or the same anew
             self._message, self._start = message, self._reached
         self._last = fraction
@@ -63,7 +63,7 @@ class Overall:
         return self._callback(self._reached, message)
 
     def finish(self) -> None:
-        """All is done."""
+        """Report that all is done."""
         self._reached = 1.0
         self._callback(1.0, "done")
 
@@ -203,7 +203,7 @@ class StageBar:
 
     @property
     def drawn(self) -> bool:
-        """Whether there is a bar, or will be."""
+        """Return whether there is a bar, or will be."""
         return self._bar is not None
 
     def report(self, fraction: float, message: str) -> None:
@@ -256,7 +256,7 @@ def _bar(console: Console) -> Progress:
 
 
 def time_text(seconds: float) -> str:
-    """A time span for people.
+    """Write a time span for people.
 
     >>> from infused._runtime.progress import time_text
     >>> time_text(42), time_text(185), time_text(90_000)

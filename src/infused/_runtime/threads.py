@@ -27,7 +27,7 @@ _before: Any = None  # what restores the limits from before the first of them
 
 
 def _after_fork() -> None:
-    """A child has one thread: a lock that another one held in the parent would never be free again.
+    """Give a child a lock of its own: one that another thread held in the parent would never be free again.
 
     Limits stay as they were at that moment, so that results do, too.
     """
@@ -80,7 +80,7 @@ class Workers:
 
 @contextmanager
 def workers(n_jobs: int | None) -> Iterator[Workers]:
-    """Threads for one computation; ``n_jobs`` as in joblib, -1 for every core."""
+    """Start threads for one computation; ``n_jobs`` as in joblib, -1 for every core."""
     n_threads = effective_n_jobs(n_jobs)
     with one_blas_thread():
         if n_threads == 1:
@@ -97,7 +97,7 @@ def spans(length: int, width: int) -> list[slice]:
 
 @contextmanager
 def blas_threads(n_jobs: int | None) -> Iterator[None]:
-    """At most ``n_jobs`` BLAS threads, as joblib counts them; None leaves BLAS as it is."""
+    """Limit BLAS to ``n_jobs`` threads, as joblib counts them; None leaves BLAS as it is."""
     if n_jobs is None:
         yield
         return
@@ -147,7 +147,7 @@ def _leave(libraries: ThreadpoolController, n_threads: int) -> None:
 
 
 def _give_up_control() -> None:
-    """Newer versions of threadpoolctl let only the thread that set a limit change it, until it lets go."""
+    """Give up control of the limit, which newer versions of threadpoolctl leave to the thread that set it."""
     let_go = getattr(OpenBLASController, "clear_controlling_thread", None)
     if let_go is not None:
         let_go()
@@ -155,7 +155,7 @@ def _give_up_control() -> None:
 
 @cache
 def _libraries() -> tuple[ThreadpoolController, ThreadpoolController]:
-    """BLAS libraries that are limited per thread, and per process; looking for them takes milliseconds."""
+    """Find BLAS libraries that are limited per thread, and per process, once: it takes milliseconds."""
     blas = ThreadpoolController().select(user_api="blas")
     per_thread = blas.select(threading_layer="openmp")
     known = per_thread.lib_controllers
@@ -170,7 +170,7 @@ _UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 
 
 def memory_budget(budget: int | float | str | None = None) -> int:
-    """Bytes that one result may take.
+    """Return the bytes that one result may take.
 
     ``budget`` is a number of bytes or a text such as ``"4GB"``; None reads the environment variable
     ``INFUSED_MEMORY``, and without it takes half of the memory that is free now.
@@ -195,7 +195,7 @@ def require(n_bytes: int, budget: int, what: str, instead: str) -> None:
 
 
 def format_bytes(n_bytes: float) -> str:
-    """Bytes for people: ``format_bytes(80_000_000_000)`` is ``'80 GB'``."""
+    """Write bytes for people: ``format_bytes(80_000_000_000)`` is ``'80 GB'``."""
     for unit in ("B", "KB", "MB", "GB"):
         if n_bytes < 1000:
             return f"{n_bytes:.3g} {unit}"

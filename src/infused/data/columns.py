@@ -26,7 +26,7 @@ SHORTEST_RUN = 5  # two or three rows that happen to hold 1, 2, 3 prove nothing
 
 
 def find_column(names: Sequence[str], wanted: str | int, option: str) -> int:
-    """The position of a column given by name, or by position (from 0; negative counts from the end).
+    """Find a column given by name, or by position (from 0; negative counts from the end).
 
     A text that is no column's name but a whole number is a position, as a command line has only text to give.
     A number that is no position is a name, as the columns of a data frame may be called 2024 and 2025.
@@ -47,17 +47,17 @@ def find_column(names: Sequence[str], wanted: str | int, option: str) -> int:
 
 
 def find_columns(names: Sequence[str], wanted: Iterable[str | int], option: str) -> list[int]:
-    """`find_column` for several, all of which must exist."""
+    """Find several columns, all of which must exist, as `find_column` does."""
     return [find_column(names, name, option) for name in wanted]
 
 
 def leave_out(names: Iterable[str]) -> tuple[str, Setting]:
-    """How to go on without these columns, as parts of a message."""
+    """Say how to go on without these columns, as parts of a message."""
     return "leave out with ", Setting("drop", list(names)[:SHOWN])
 
 
 def no_columns(features: Sequence[str], where: str) -> DataError:
-    """The error for features that the data lack."""
+    """Make the error for features that the data lack."""
     have = "has" if len(features) == 1 else "have"
     return DataError(f"{count(len(features), 'feature')} {have} no column in {where}: {listed(features)}")
 
@@ -79,12 +79,12 @@ def check_unique(names: Sequence[str], *where: str | Setting) -> None:
 
 
 def numbered(n_features: int, first: int = 0) -> tuple[str, ...]:
-    """Names for features that have none: ``feature_0``, ``feature_1``, ..."""
+    """Name features that have no names: ``feature_0``, ``feature_1``, ..."""
     return tuple(f"feature_{j}" for j in range(first, first + n_features))
 
 
 def pixel_names(shape: tuple[int, int], by_columns: bool = False) -> tuple[str, ...]:
-    """``pixel_<row>_<column>`` for a picture whose pixels are listed by rows, or by columns."""
+    """Name the pixels of a picture ``pixel_<row>_<column>``, listed by rows or by columns."""
     rows, columns = shape
     if by_columns:
         return tuple(f"pixel_{row}_{column}" for column in range(columns) for row in range(rows))
@@ -92,12 +92,12 @@ def pixel_names(shape: tuple[int, int], by_columns: bool = False) -> tuple[str, 
 
 
 def named_like_identifier(name: str) -> bool:
-    """Whether a word of the name says so: ``id``, ``PatientID``, ``sample_no``, ``Unnamed: 0``."""
+    """Return whether a word of a name means an identifier: ``id``, ``PatientID``, ``Unnamed: 0``."""
     return any(word.lower() in IDENTIFYING for word in WORDS.findall(name))
 
 
 def numeric_identifiers(X: Data, names: Sequence[str], use: Collection[str]) -> list[str]:
-    """Columns of a dense X with a whole number of its own for every row, by name or because they count."""
+    """Find columns of a dense X that number the rows, by their name or because they count."""
     if not isinstance(X, np.ndarray):
         return []
     found = {j for j in _counting(X) if names[j] not in use}
@@ -108,7 +108,7 @@ def numeric_identifiers(X: Data, names: Sequence[str], use: Collection[str]) -> 
 
 
 def _counting(X: Floats) -> list[int]:
-    """Columns that run 0, 1, 2, ... or 1, 2, 3, ...; two rows are enough to rule out nearly all others."""
+    """Find columns that run 0, 1, 2, ... or 1, 2, 3, ...; two rows rule out nearly all others."""
     if len(X) < SHORTEST_RUN:
         return []
     likely = np.flatnonzero(((X[0] == 0) | (X[0] == 1)) & (X[1] == X[0] + 1))
@@ -127,7 +127,7 @@ class Problems:
         self.found: list[tuple[Words, Words, Setting]] = []
 
     def add(self, what: Words, ways: Words, solution: Setting) -> None:
-        """A problem, the ways out of it in words, and the one to take where there are several problems."""
+        """Add a problem, the ways out of it, and the one to take where there are several problems."""
         self.found.append((what, ways, solution))
 
     def tell(self) -> None:
@@ -148,7 +148,7 @@ class Problems:
 
 
 def _together(settings: list[Setting]) -> list[Setting]:
-    """One setting for each name; lists are joined."""
+    """Make one setting for each name; lists are joined."""
     joined: dict[str, Any] = {}
     for one in settings:
         both = isinstance(one.value, list) and one.name in joined

@@ -123,17 +123,17 @@ class Dataset:
 
     @property
     def n_samples(self) -> int:
-        """The number of rows of X."""
+        """Return the number of rows of X."""
         return int(self.X.shape[0])
 
     @property
     def n_features(self) -> int:
-        """The number of columns of X."""
+        """Return the number of columns of X."""
         return int(self.X.shape[1])
 
     @property
     def grid_by_rows(self) -> tuple[int, int] | None:
-        """The shape of the picture whose pixels the features list row by row."""
+        """Return the shape of the picture whose pixels the features list row by row."""
         if self.grid_shape is None or self.grid_order == "rows":
             return self.grid_shape
         # Pixels that are listed by columns are those of the turned picture listed by rows.
@@ -141,7 +141,7 @@ class Dataset:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 over the values of X and y and the feature names, in their order; computed on demand.
+        """Compute the SHA-256 of X, y and the feature names, in their order, when first asked for.
 
         The same data have the same fingerprint in every file format and on every machine.
         """
@@ -149,17 +149,17 @@ class Dataset:
 
     @cached_property
     def coder(self) -> Coder:
-        """How features become columns of numbers, to be learned on training rows."""
+        """Return the rules by which features become columns of numbers, learned on training rows."""
         return Coder(self.feature_names, self.levels, self.impute, self.origins, has_gaps(self.X))
 
     @property
     def plain(self) -> bool:
-        """Whether X has neither gaps nor categories."""
+        """Return whether X has neither missing values nor categories."""
         return self.levels is None and not self.coder.gaps
 
     @cached_property
     def coding(self) -> Coding:
-        """How features become columns of numbers, as it was learned on all samples; computed once."""
+        """Learn on all samples how features become columns of numbers; computed once."""
         return self.coder.fit(self.X)
 
     @cached_property
@@ -231,7 +231,7 @@ class Dataset:
         return f"<Dataset {self.describe()}>"
 
     def take(self, features: Iterable[str | int]) -> Dataset:
-        """The same samples with these features alone, in the order given.
+        """Return the samples with these features alone, in the order given.
 
         Parameters
         ----------
@@ -283,7 +283,7 @@ SPARSE = 4  # a column with fewer than a quarter of its entries non-zero is hash
 def fingerprint(
     X: Data, y: Array, names: Iterable[str], levels: Levels | None = None, impute: str | None = None
 ) -> str:
-    """The SHA-256, in hexadecimal; levels and the way to fill gaps count where there are any."""
+    """Compute the SHA-256; levels and the way to fill missing values count where there are any."""
     digest = hashlib.sha256(VERSION)
     _feed_texts(digest, names)
     _feed_numbers(digest, np.array(X.shape), "<i8")
@@ -308,7 +308,7 @@ def fingerprint(
 
 
 def _columns(X: Data) -> Iterator[tuple[Array, Array]]:
-    """Rows and values of the non-zero entries of each column."""
+    """Yield rows and values of the non-zero entries of each column."""
     if isinstance(X, np.ndarray):
         for start in range(0, X.shape[1], BLOCK):
             for column in np.asfortranarray(X[:, start : start + BLOCK]).T:
@@ -331,7 +331,7 @@ def _numbered(codes: Array) -> Array:
 
 
 def _feed_texts(digest: Any, texts: Iterable[str]) -> None:
-    """Each text after its length, so that no two lists run together."""
+    """Hash each text after its length, so that no two lists run together."""
     for text in texts:
         encoded = text.encode("utf-8", "surrogatepass")
         digest.update(b"%d:%b" % (len(encoded), encoded))

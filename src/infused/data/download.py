@@ -200,7 +200,7 @@ def _tag(response: Any) -> str | None:
 
 
 def _continues(response: Any, have: int, version: Version | None) -> bool:
-    """Whether the answer is the rest of the file, and of the version that the first part is of."""
+    """Return whether the answer is the rest of the file, of the same version as the first part."""
     if response.status != 206:
         return False
     begins = re.fullmatch(r"bytes (\d+)-(\d+)/(\d+)", response.headers.get("Content-Range", "").strip())

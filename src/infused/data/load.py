@@ -135,7 +135,7 @@ class _Target(NamedTuple):
 
 
 def _target(raw: Raw, options: ReadOptions, where: str, alone: bool = False) -> _Target:
-    """The target, from its column or from beside the features; ``alone`` in a file of its own."""
+    """Take the target from its column or from beside the features; ``alone`` in a file of its own."""
     if isinstance(raw, RawMatrix) and raw.y is None:
         raise DataError(f"{where} has no target: give a pair (X, y), or a file with ", Setting("target_file"))
     if isinstance(raw, RawTable) and raw.y is None:
@@ -167,7 +167,7 @@ def _target_position(columns: Any, wanted: str | int | None, where: str, alone: 
 
 
 def _refuse_target_in(names: Sequence[str], target: str, options: ReadOptions) -> None:
-    """``(frame, frame["kind"])``: a selector would find its own target."""
+    """Refuse ``(frame, frame["kind"])``, where a selector would find its own target."""
     mentioned = find_columns(names, options.drop, "drop") + find_columns(names, options.use, "use")
     if target in names and names.index(target) not in mentioned:
         twice = f"{quoted(target)} is the target and a column of X too: "
@@ -177,7 +177,7 @@ def _refuse_target_in(names: Sequence[str], target: str, options: ReadOptions) -
 
 
 def _with_target(raw: Raw, target: _Target, where: str) -> tuple[Raw, _Target, list[str]]:
-    """The rows that have a target, and a note on the others."""
+    """Keep the rows that have a target, and note how many have none."""
     shape = (raw.columns.num_rows, raw.columns.num_columns) if isinstance(raw, RawTable) else raw.X.shape
     _check_lengths(shape, len(target.y), target.name, where)
     if shape[0] == 0:
@@ -207,7 +207,7 @@ def _check_lengths(shape: tuple[int, int], n_targets: int, name: str, where: str
 
 
 def _with_grid(data: Dataset, raw: Raw, asked: tuple[int, int] | None) -> Dataset:
-    """With the grid that was asked for, or else the one that came with all of the features."""
+    """Set the grid that was asked for, or else the one that came with all of the features."""
     if isinstance(raw, RawMatrix) and raw.X.shape == data.X.shape:
         data = replace(data, grid_shape=raw.grid_shape, grid_order=raw.grid_order)
     if asked is None:

@@ -73,7 +73,7 @@ class DatasetInfo:
 
 
 def available_datasets() -> tuple[str, ...]:
-    """The names that `load_data` knows; `dataset_info` tells about each, and whether it is here.
+    """List the names that `load_data` knows; `dataset_info` describes each, and says whether it is here.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def available_datasets() -> tuple[str, ...]:
 
 
 def dataset_info(name: str) -> DatasetInfo:
-    """Size, origin and presence of named data, without reading them.
+    """Return size, origin and presence of named data, without reading them.
 
     Parameters
     ----------
@@ -135,17 +135,17 @@ def dataset_info(name: str) -> DatasetInfo:
 
 
 def find_named(source: str) -> str | None:
-    """The name as it is spelled here, whatever its capitals; None when there is none such."""
+    """Find a name as it is spelled here, whatever its capitals; None where there is none such."""
     return next((name for name in available_datasets() if name.casefold() == source.casefold()), None)
 
 
 def read_named(name: str) -> RawMatrix:
-    """The data of a name that `find_named` returned."""
+    """Read the data of a name that `find_named` returned."""
     return _read_bundled(name) if name in BUNDLED else read_stored(name)
 
 
 def _read_bundled(name: str) -> RawMatrix:
-    """X, y and the names; classes go by their names where they have any."""
+    """Read X, y and the names from scikit-learn; classes go by their names where they have any."""
     bunch = getattr(import_module("sklearn.datasets"), f"load_{name.replace('-', '_')}")()
     y = bunch.target
     if name in ("breast-cancer", "wine"):
@@ -246,7 +246,7 @@ SETS = {**PAPER, **MORE}
 
 
 def data_folder() -> Path:
-    """The folder that INFUSED_DATA names, or one in the user's cache."""
+    """Return the folder that INFUSED_DATA names, or one in the user's cache."""
     named = os.environ.get("INFUSED_DATA")
     if named:
         return Path(named).expanduser()
@@ -260,22 +260,22 @@ def data_folder() -> Path:
 
 
 def file_of(name: str) -> Path:
-    """Where a set is looked for."""
+    """Return the path where a set is looked for."""
     return data_folder() / f"{name}.mat"
 
 
 def is_present(name: str) -> bool:
-    """Whether its file is there; its content is checked when it is read."""
+    """Return whether the file of a set is there; its content is checked when it is read."""
     return file_of(name).is_file()
 
 
 def sum_file(name: str) -> Path:
-    """Where the sum of a first download is kept."""
+    """Return the path where the checksum of a first download is kept."""
     return file_of(name).with_suffix(".sha256")
 
 
 def known_sum(name: str) -> str | None:
-    """The SHA-256 that the file must have; None where neither we nor an earlier download know it."""
+    """Return the SHA-256 that the file must have; None where neither we nor an earlier download know it."""
     if SETS[name].sha256 is not None:
         return SETS[name].sha256
     kept = sum_file(name)
@@ -283,13 +283,13 @@ def known_sum(name: str) -> str | None:
 
 
 def sum_of(path: Path) -> str:
-    """The SHA-256 of a file."""
+    """Compute the SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_stored(name: str) -> RawMatrix:
-    """One of the sets, the very file that figures were computed on; word counts come sparse."""
+    """Read one of the sets, the very file that figures were computed on; word counts come sparse."""
     entry, path = SETS[name], file_of(name)
     if not path.is_file():
         fetch = f"type infused datasets fetch {name}, or " if entry.address is not None else ""
@@ -304,7 +304,7 @@ def read_stored(name: str) -> RawMatrix:
 
 
 def by_hand(name: str) -> str:
-    """What to do where a set is absent and is not to be fetched."""
+    """Say what to do where a set is absent and is not to be fetched."""
     entry, path = SETS[name], file_of(name)
     return (
         f"get {path.name} from {entry.collection} and put it into {quoted(path.parent)}, or name its folder "
@@ -313,7 +313,7 @@ def by_hand(name: str) -> str:
 
 
 def read_as(path: Path, entry: StoredSet, name: str) -> RawMatrix:
-    """A file as what it should be, or an error where it has another size."""
+    """Read the file of a set; raise where it has another size."""
     from scipy import sparse
 
     stored = format_of(path).read(path, ReadOptions(), "both")
@@ -329,7 +329,7 @@ def read_as(path: Path, entry: StoredSet, name: str) -> RawMatrix:
 
 
 def fetch_dataset(name: str) -> Dataset:
-    """Public data by their name, downloaded where they are not on this machine.
+    """Return public data by their name, downloaded where they are not on this machine.
 
     The file is kept in the folder that the environment variable INFUSED_DATA names, or in the user's cache,
     and is not downloaded again. Its SHA-256 is checked. Of some sets no sum is known: the first file that has

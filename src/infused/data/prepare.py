@@ -27,7 +27,7 @@ from infused.exceptions import Setting
 
 
 def prepare_features(raw: Raw, options: ReadOptions, where: str, target: int | None = None) -> Features:
-    """Every column but the target and what is left out, as variables; or an error with the culprits."""
+    """Make variables of all columns but the target and what is left out; raise with all culprits."""
     names = checked_names(raw, where)
     use = [names[j] for j in find_columns(names, options.use, "use")]
     positions, notes = _remaining(raw, names, options, use, target)
@@ -54,7 +54,7 @@ def prepare_features(raw: Raw, options: ReadOptions, where: str, target: int | N
 
 
 def checked_names(raw: Raw, where: str) -> tuple[str, ...]:
-    """The names of all columns, each of which must be there once."""
+    """Return the names of all columns, each of which must be there once."""
     if isinstance(raw, RawTable):
         names = tuple(raw.columns.column_names)
     else:
@@ -101,7 +101,7 @@ def _of_table(
 
 
 def _unusual(found: Variables) -> tuple[Levels | None, tuple[Origin, ...] | None]:
-    """Levels and origins, None where all are numbers in columns of their names."""
+    """Return levels and origins, None where all are numbers in columns of their names."""
     usual = all(
         origin == Origin(name, unit="") for origin, name in zip(found.origins, found.names, strict=True)
     )
@@ -112,7 +112,7 @@ def _unusual(found: Variables) -> tuple[Levels | None, tuple[Origin, ...] | None
 def _remaining(
     raw: Raw, names: tuple[str, ...], options: ReadOptions, use: Sequence[str], target: int | None
 ) -> tuple[list[int], list[str]]:
-    """The positions of the features, and notes on what was left out."""
+    """Find the positions of the features; note what was left out."""
     dropped = find_columns(names, options.drop, "drop")
     if target in dropped:
         raise DataError(Setting("drop", names[target]), ": this is the target, which cannot be left out")
@@ -137,7 +137,7 @@ def refuse_infinite(X: Data, names: Sequence[str], problems: Problems) -> None:
 
 
 def _gaps(features: Features) -> dict[int, int]:
-    """How many gaps each feature has, of those that have any."""
+    """Count the missing values of each feature that has any."""
     counts = {j: int(np.isnan(values).sum()) for j, values in _unsound(features.X).items()}
     return {j: n for j, n in counts.items() if n}
 
@@ -151,7 +151,7 @@ def _refuse_gaps(gaps: dict[int, int], names: Sequence[str], problems: Problems)
 
 
 def _without_useless(features: Features, use: Sequence[str]) -> Features:
-    """Without identifiers and without columns that are empty, and with notes that say so."""
+    """Leave out identifiers and empty columns, with notes that say so."""
     X, names = features.X, features.feature_names
     empty = [j for j, n in _gaps(features).items() if n == X.shape[0]]
     numbers = set(numeric_identifiers(X, names, use))
@@ -189,7 +189,7 @@ def _gap_notes(features: Features, impute: str) -> list[str]:
 
 
 def _unsound(X: Data) -> dict[int, Array]:
-    """The stored values of the columns that hold NaN or infinities.
+    """Return the stored values of the columns that hold NaN or infinities.
 
     They are told by their sums; an overflow adds a column that holds none.
     """

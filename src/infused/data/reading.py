@@ -259,21 +259,21 @@ Raw: TypeAlias = RawTable | RawMatrix
 
 
 def in_numbers(raw: Raw, where: str) -> Raw:
-    """The same, a matrix as float64 (CSR where it came sparse), which may share memory with the given."""
+    """Convert a matrix to float64 (CSR where it came sparse), which may share memory with the given."""
     if isinstance(raw, RawTable) and raw.columns.num_columns == 0:
         raise DataError(f"{where} has no columns")
     return raw if isinstance(raw, RawTable) else replace(raw, X=_as_numbers(raw.X, where))
 
 
 def validated(columns: Any) -> Any:
-    """A pyarrow table from a file: its offsets, which pyarrow trusts, and its texts are checked."""
+    """Check a pyarrow table from a file: its offsets, which pyarrow trusts, and its texts."""
     columns.validate(full=True)
     "".join(columns.column_names)  # raises where a name is no UTF-8
     return columns
 
 
 def as_array(values: Any, what: str) -> Array:
-    """What NumPy makes of it; masked fractions are NaN, masked whole numbers stay masked."""
+    """Convert to an array; masked fractions are NaN, masked whole numbers stay masked."""
     if isinstance(values, np.ma.MaskedArray) and values.dtype.kind in "biuf":
         return values if values.dtype.kind != "f" else np.ma.filled(in_double(values, what), np.nan)
     try:
@@ -322,7 +322,7 @@ def too_large(values: Array) -> bool:
 
 
 def column_kind(kind: Any) -> str:
-    """What a pyarrow type is to us: number, text, date, bytes or other objects."""
+    """Classify a pyarrow type as number, text, date, bytes or objects."""
     from pyarrow import types
 
     if types.is_dictionary(kind):
@@ -386,7 +386,7 @@ def large_floats(table: Any) -> list[int]:
 
 
 def plain_values(column: Any) -> Any:
-    """The values themselves of a column of categories; texts without spaces around them, null when empty."""
+    """Decode categories to their values; strip spaces around texts, null where nothing is left."""
     import pyarrow as pa
     from pyarrow import compute, types
 
@@ -402,7 +402,7 @@ def plain_values(column: Any) -> Any:
 
 
 def likely_targets(table: Any) -> list[str]:
-    """Columns that people tend to mean by the target: by their names, then the last and the first."""
+    """Guess the columns that may be the target: by their names, then the last and the first."""
     names = table.column_names
     known = [name for name in names if name.strip().casefold() in TARGET_NAMES]
     return list(dict.fromkeys([*known, names[-1], names[0]]))

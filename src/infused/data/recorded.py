@@ -79,7 +79,7 @@ def load_features(source: Any, features: Sequence[str], options: ReadOptions = D
 def read_recorded(
     source: Any, variables: Sequence[VariableCoding], options: ReadOptions = DEFAULTS
 ) -> Features:
-    """The values of recorded variables in other data, each read as the record says; NaN for gaps.
+    """Read recorded variables from other data, each as the record says; NaN where a value is missing.
 
     Categories are the positions of their recorded levels; those that the record lacks follow after them.
     """
@@ -104,7 +104,7 @@ def _recorded(raw: Raw, variables: Sequence[VariableCoding], options: ReadOption
 
 
 def _by_name(feature: str, stored: Sequence[str]) -> VariableCoding:
-    """A number in the column of its name, or ``column=value``, which ``one_hot`` makes."""
+    """Describe a number in the column of its name, or ``column=value``, which ``one_hot`` makes."""
     if feature not in stored:
         for j, letter in enumerate(feature):
             if letter == "=" and feature[:j] in stored:
@@ -113,7 +113,7 @@ def _by_name(feature: str, stored: Sequence[str]) -> VariableCoding:
 
 
 def matrix_columns(raw: RawMatrix, chosen: Sequence[str], where: str, missing: Sequence[str] = ()) -> Data:
-    """Columns of a matrix by name, in this order."""
+    """Take columns of a matrix by name, in this order."""
     names = checked_names(raw, where)
     position = {name: j for j, name in enumerate(names)}
     absent = [name for name in chosen if name not in position]
@@ -129,7 +129,7 @@ def matrix_columns(raw: RawMatrix, chosen: Sequence[str], where: str, missing: S
 def table_columns(
     raw: RawTable, variables: Sequence[VariableCoding], where: str, options: ReadOptions
 ) -> tuple[list[Floats], Levels]:
-    """Variables of a table, each read from its column in the recorded way, NaN where a value is missing.
+    """Read variables of a table, each from its column in the recorded way, NaN where a value is missing.
 
     Also the levels of the categories: the recorded ones, then those that the record lacks.
     """
@@ -167,7 +167,7 @@ def table_columns(
 def recorded_values(
     column: Any, variable: VariableCoding, missing: Iterable[str] = ()
 ) -> tuple[Floats, tuple[str, ...] | None, list[str]]:
-    """A variable's values from its column in other data, its levels, and texts that are no numbers."""
+    """Read a variable from its column: its values, its levels, and texts that are no numbers."""
     origin, gaps = variable.origin, list(missing)
     kind = column_kind(column.type)
     if variable.levels is not None or origin.how == "level":

@@ -57,7 +57,7 @@ class Source:
 
 
 def find_source(source: Any) -> Source:
-    """The source that was given; files are looked for, but not yet read."""
+    """Find the source that was given; files are looked for, but not yet read."""
     if isinstance(source, str | PathLike):
         known = find_named(fspath(source))
         return _named(known) if known is not None else file_source(source)
@@ -77,7 +77,7 @@ def find_source(source: Any) -> Source:
 
 
 def file_source(source: str | PathLike[str]) -> Source:
-    """A file that is there and has a reader, an address, or standard input."""
+    """Make a source of a file that is there and has a reader, of an address, or of standard input."""
     if fspath(source) == STANDARD_INPUT:
         return Source(read_standard_input, TABLES, "standard input", "stdin", STANDARD_INPUT)
     if is_address(fspath(source)):
@@ -105,7 +105,7 @@ def _stem(path: Path) -> str:
 
 
 def _address(address: str) -> Source:
-    """What will be fetched when it is read."""
+    """Make a source of an address, fetched when it is read."""
     check_address(address)
     file = Path(address_name(address))
     inner = Path(file.stem) if is_packed(file) else file
@@ -154,7 +154,7 @@ def _is_frame(source: Any) -> bool:
 
 
 def _target(y: Any) -> tuple[Array, str]:
-    """The values and the name of a series, of a frame of targets, or of anything that NumPy takes."""
+    """Take values and name of a series, of a frame of targets, or of anything that NumPy takes."""
     if _is_frame(y) and len(getattr(y, "shape", ())) == 2:
         table = frame_table(y)
         names = [name for name in table.columns.column_names if name not in table.index]
@@ -173,7 +173,7 @@ def _target(y: Any) -> tuple[Array, str]:
 
 
 def _column(series: Any, name: str) -> Any:
-    """A pyarrow column of a series; None for whole numbers beyond 64 bits, which pyarrow has not."""
+    """Convert a series to a pyarrow column; None for whole numbers beyond 64 bits, which pyarrow has not."""
     pa = extra("pyarrow")
     try:
         if hasattr(series, "__arrow_c_stream__"):
@@ -186,7 +186,7 @@ def _column(series: Any, name: str) -> Any:
 
 
 def is_address(source: str) -> bool:
-    """Whether it is an address that can be fetched."""
+    """Return whether it is an address that can be fetched."""
     return source.lower().startswith(("http://", "https://"))
 
 
@@ -244,7 +244,7 @@ def _safe_name(path: str) -> str:
 
 
 def read_packed(path: Path, options: ReadOptions, part: Part) -> Raw:
-    """What the reader of the inner file makes of it."""
+    """Read a packed file with the reader of the file inside."""
     with _temporary(inner_name(path), quoted(path)) as file:
         try:
             with _opened(path) as stream:
@@ -271,7 +271,7 @@ def read_address(address: str, options: ReadOptions, part: Part) -> Raw:
 
 
 def read_standard_input(options: ReadOptions, part: Part) -> Raw:
-    """What is piped into the program."""
+    """Read what is piped into the program."""
     if sys.stdin is None or sys.stdin.closed:
         raise DataError("standard input is closed: pipe a table into the program")
     with _temporary("stdin", "standard input") as file:
@@ -282,7 +282,7 @@ def read_standard_input(options: ReadOptions, part: Part) -> Raw:
 
 
 def _read(file: Path, options: ReadOptions, part: Part) -> Raw:
-    """By its suffix, or where that tells nothing, by how it begins."""
+    """Read a file by its suffix, or where that tells nothing, by how it begins."""
     if not has_reader(file) and not is_packed(file):
         file = file.rename(file.with_name(file.name + _told_by(file)))
     if is_packed(file):
@@ -304,7 +304,7 @@ def _told_by(file: Path) -> str:
 
 
 def _member(path: Path) -> str:
-    """The one table in an archive."""
+    """Find the one table in an archive."""
     try:
         with zipfile.ZipFile(path) as archive:
             files = [one for one in archive.namelist() if not one.endswith("/") and "__MACOSX" not in one]
@@ -344,7 +344,7 @@ def _copy(stream: BinaryIO, file: Path, limit: int, what: str) -> None:
 
 @contextmanager
 def _temporary(name: str, shown: str) -> Iterator[Path]:
-    """A file of this name that is gone afterwards; messages about it name what the user gave."""
+    """Make a file of this name that is gone afterwards; messages about it name what the user gave."""
     with TemporaryDirectory(prefix="infused-") as folder:
         file = Path(folder) / f"data-{name}"  # CON.csv alone would be a device on Windows
         try:

@@ -34,7 +34,7 @@ def target_from_column(
     missing: Collection[str] = (),
     task: str | None = None,
 ) -> Array:
-    """The values of a pyarrow column: texts, whole numbers or real numbers; booleans are 0 and 1.
+    """Read a pyarrow column as texts, whole numbers or fractions; booleans are 0 and 1.
 
     Where one is missing, a text is empty, a fraction NaN and a whole number masked: `present` tells which
     rows have a target.
@@ -70,14 +70,14 @@ def _signed(kind: Any) -> str:
 
 
 def _masked(values: Array, absent: Array, missing: Collection[str]) -> Array:
-    """Whole numbers, masked where there is none: as NaN is a fraction, large ones would become each other."""
+    """Mask whole numbers where there is none: beside NaN, a fraction, large ones would become each other."""
     gaps = [gap for gap in map(number, missing) if gap is not None]
     absent = absent | np.isin(values, gaps)
     return np.ma.masked_array(values, absent) if absent.any() else values
 
 
 def _decimals(column: Any, name: str, missing: Collection[str]) -> Array:
-    """Whole decimals as whole numbers, or beyond 64 bits as texts; others as float64, if it can hold them."""
+    """Convert whole decimals to integers, beyond 64 bits to texts; others to float64, if it can hold them."""
     cells = column.to_pylist()
     if any(cell is not None and cell != int(cell) for cell in cells):
         values, lost = column_numbers(column)
@@ -105,7 +105,7 @@ def in_float(y: Array, name: str) -> Array:
 
 
 def present(y: Array) -> Array:
-    """Which rows have a target."""
+    """Return which rows have a target."""
     if y.dtype.kind not in "Uf":
         missing: Array = np.ma.getmaskarray(y)
     else:
@@ -114,7 +114,7 @@ def present(y: Array) -> Array:
 
 
 def _written(texts: Any, name: str, decimal: str) -> Array | None:
-    """The numbers of a target that is written as text; None where it is meant to be text.
+    """Read the numbers of a target that is written as text; None where it is meant to be text.
 
     Few numbers that are written plainly are labels.
     """
@@ -146,7 +146,7 @@ def _written(texts: Any, name: str, decimal: str) -> Array | None:
 
 
 def target_from_array(values: Any, name: str) -> Array:
-    """The values of an array; one of shape (samples, 1) or (1, samples) is one target."""
+    """Read the values of an array; one of shape (samples, 1) or (1, samples) is one target."""
     y = as_array(values, f"the target {quoted(name)}")
     if y.ndim == 2 and 1 in y.shape:
         y = y.ravel()
@@ -168,7 +168,7 @@ def target_from_array(values: Any, name: str) -> Array:
 
 
 def settle_target(y: Array, name: str, task: str | None) -> tuple[Array, TargetKind, list[str]]:
-    """y with one type for what it holds (text, int64, float64), what that is, and notes.
+    """Give y one type for what it holds (text, int64, float64); return it with its kind and notes.
 
     The rule, where ``task`` does not say: texts are classes; fractions are real numbers; whole numbers are
     classes when there are at most 20 different ones, or at least 10 samples for each; several columns are
@@ -193,7 +193,7 @@ def settle_target(y: Array, name: str, task: str | None) -> tuple[Array, TargetK
 
 
 def _labels(y: Array, whole: bool) -> Array:
-    """Classes as text or int64; fractions and numbers beyond int64 are told apart by how they are written."""
+    """Convert classes to text or int64; fractions and numbers beyond int64 to the text that writes them."""
     if y.dtype.kind == "U":
         return y
     if whole and (y >= -(2.0**63)).all() and (y < 2.0**63).all():
@@ -209,7 +209,7 @@ def _decoded(y: Array, name: str) -> Array:
 
 
 def _unwrapped(y: Array, name: str) -> Array:
-    """Numbers or texts from an array of objects."""
+    """Read numbers or texts from an array of objects."""
     values = y.ravel().tolist()
     numeric = all(isinstance(value, Real) for value in values)
     if numeric and any(isinstance(value, int) and not -(2**63) <= value < 2**64 for value in values):
@@ -218,7 +218,7 @@ def _unwrapped(y: Array, name: str) -> Array:
 
 
 def _text(value: Any, name: str) -> str:
-    """A text, empty where it is missing; a cell of a MATLAB cell array is an array of one text."""
+    """Read a text, empty where it is missing; a cell of a MATLAB cell array is an array of one text."""
     inner = np.asarray(value)
     if inner.dtype.kind in "US" and inner.size == 1:
         return str(inner.ravel()[0])

@@ -50,7 +50,7 @@ class Variables:
     """Columns that were left out, by reason."""
 
     def add(self, name: str, values: Floats, origin: Origin, levels: tuple[str, ...] | None = None) -> None:
-        """One more variable."""
+        """Add a variable."""
         self.names.append(name)
         self.values.append(values)
         self.levels.append(levels)
@@ -61,7 +61,7 @@ class Variables:
         self.named.setdefault(why, []).append(name)
 
     def told(self) -> list[str]:
-        """What was done, a sentence each."""
+        """Say what was done, a sentence each."""
         notes = list(self.notes)
         if self.read:
             notes.append(
@@ -77,7 +77,7 @@ class Variables:
 def table_variables(
     raw: RawTable, options: ReadOptions, use: Collection[str], codes: Collection[str]
 ) -> Variables:
-    """The variables of a table; ``codes`` are columns whose numbers are levels.
+    """Make variables of the columns of a table; ``codes`` are columns whose numbers are levels.
 
     What cannot be used is in ``problems``; nothing is raised here.
     """
@@ -100,7 +100,7 @@ def table_variables(
 
 
 def code_texts(column: Any, missing: Iterable[str] = ()) -> Any:
-    """Numbers or texts as texts, numbers always written in the same way; different ones stay different."""
+    """Write numbers or texts as texts, equal numbers in the same way; different ones stay different."""
     import pyarrow as pa
 
     values = plain_values(column)
@@ -296,7 +296,7 @@ def one_hot_columns(found: Any, name: str, column: Any, options: ReadOptions, us
 
 
 def _indicators(column: Any, values: list[str]) -> Floats:
-    """1 where the column holds the value, 0 elsewhere and where it is missing; one column for each value."""
+    """Mark with 1 where the column holds each value, 0 elsewhere and where it is missing."""
     import pyarrow as pa
     from pyarrow import compute
 

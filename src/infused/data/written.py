@@ -94,7 +94,7 @@ class Written:
 
 
 def number(text: str, decimal: str = ".") -> float | None:
-    """The number that a text writes with this decimal sign; None where it writes none.
+    """Read the number that a text writes with this decimal sign; None where it writes none.
 
     >>> number("$24,000"), number("1.234,56", ","), number("15.3%"), number("(12)"), number("4o")
     (24000.0, 1234.56, 15.3, -12.0, None)
@@ -159,7 +159,7 @@ def recorded_number(text: str, decimal: str, unit: str | None = None) -> float |
 
 
 def plain_texts(column: Any, missing: Collection[str] = ()) -> Any:
-    """A pyarrow column of text without spaces around the values, null where one stands for a gap."""
+    """Strip spaces around the texts of a pyarrow column; null where one stands for a missing value."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -169,7 +169,7 @@ def plain_texts(column: Any, missing: Collection[str] = ()) -> Any:
 
 
 def numbers_in(column: Any, decimal: str = ".") -> Written:
-    """What numbers a column of plain texts holds; of two decimal signs that fit, the given one is taken."""
+    """Read the numbers of a column of plain texts; of two decimal signs that fit, the given one is taken."""
     encoded = (
         column.combine_chunks().dictionary_encode()
         if hasattr(column, "chunks")
@@ -208,7 +208,7 @@ def numbers_in(column: Any, decimal: str = ".") -> Written:
 
 
 def as_gaps(values: Array, missing: Collection[str]) -> Array:
-    """Numbers, NaN where one is among the texts that stand for a missing value."""
+    """Replace numbers by NaN where they are among the texts that stand for a missing value."""
     gaps = [gap for gap in map(number, missing) if gap is not None]
     return np.where(np.isin(values, gaps), np.nan, values) if np.isin(values, gaps).any() else values
 
@@ -228,7 +228,7 @@ def date_formats(column: Any) -> list[str]:
 
 
 def read_dates(texts: Any, shape: str) -> Any:
-    """A pyarrow column of timestamps, without the time of day; null where a text is no such date.
+    """Parse texts as dates, without the time of day; null where a text is no such date.
 
     What pyarrow reads is held to the text: it takes 30 February for a day in March, and 24 for the year 24.
     """
@@ -246,7 +246,7 @@ def read_dates(texts: Any, shape: str) -> Any:
 
 
 def date_part(dates: Any, part: str) -> Floats:
-    """Year, month (from 1) or weekday (Monday is 1) of a pyarrow column of dates; NaN for a gap."""
+    """Compute year, month (from 1) or weekday (Monday is 1) of dates; NaN where one is missing."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -284,7 +284,7 @@ class Dialect:
 
 
 def codec(encoding: str | None) -> str:
-    """The name that Python's text streams need: UTF-8 may begin with a byte order mark."""
+    """Return the codec that Python's text streams need: UTF-8 may begin with a byte order mark."""
     try:
         "".encode(encoding or "utf-8")  # finds out also what is a codec, but not of text
         name = codecs.lookup(encoding or "utf-8").name
@@ -294,14 +294,14 @@ def codec(encoding: str | None) -> str:
 
 
 def open_text(path: Path, encoding: str | None) -> TextIO:
-    """A text stream of a file, decompressed where it is gzipped, its line ends as they are."""
+    """Open a text stream of a file, decompressed where it is gzipped, its line ends as they are."""
     if path.suffix.lower() == ".gz":
         return cast(TextIO, gzip.open(path, "rt", encoding=codec(encoding), newline=""))
     return path.open(encoding=codec(encoding), newline="")
 
 
 def not_decodable(path: Path, encoding: str | None, error: UnicodeError) -> DataError:
-    """The error for a text file in another encoding than the one tried."""
+    """Make the error for a text file in another encoding than the one tried."""
     with path.open("rb") as file:
         marked = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
     return DataError(
@@ -334,7 +334,7 @@ def find_dialect(path: Path, options: ReadOptions, separator: str | None) -> Dia
 
 
 def ragged_line(path: Path, encoding: str | None, separator: str) -> tuple[int, int, int] | None:
-    """The first line with another number of values than the first row: (line, values, expected)."""
+    """Find the first line with another number of values than the first row: (line, values, expected)."""
     with open_text(path, encoding) as stream, suppress(csv.Error):
         rows = csv.reader(stream, delimiter=separator)
         expected = 0
@@ -346,7 +346,7 @@ def ragged_line(path: Path, encoding: str | None, separator: str) -> tuple[int, 
 
 
 def _sample(path: Path, encoding: str | None) -> str:
-    """Enough text for some rows, however wide they are, without the last, cut one."""
+    """Read enough text for some rows, however wide they are, without the last, cut one."""
     with open_text(path, encoding) as stream:
         text = stream.read(SAMPLE_CHARACTERS)
         while len(text) < LONGEST_HEADER and text.count("\n") < 3:
@@ -381,7 +381,7 @@ def _rows(sample: str, separator: str) -> list[list[str]]:
 
 
 def _most_likely_separator(sample: str) -> str:
-    """The one that cuts every sampled row into the same number of values; then the one that cuts the most."""
+    """Guess the separator that cuts every sampled row into the same number of values, then into the most."""
 
     def merit(separator: str) -> tuple[bool, bool, int]:
         widths = [len(row) for row in _rows(sample, separator)]
@@ -401,7 +401,7 @@ def _spelled(separator: str) -> str:
 
 
 def _decimal(rows: list[list[str]], separator: str) -> str:
-    """A comma when no value is written with a point and some are written with a comma."""
+    """Choose the comma when no value is written with a point and some are written with a comma."""
     if separator == ",":
         return "."
     cells = [cell for row in rows for cell in row]
@@ -426,7 +426,7 @@ def _check_header(path: Path, header: list[str]) -> None:
 
 
 def _could_be_names(numbers: list[float]) -> bool:
-    """Numbers that are names rise or fall, as wavelengths do; six values do so by chance once in 360."""
+    """Return whether numbers rise or fall, as wavelengths do; six values do so by chance once in 360."""
     steps = [after - before for before, after in pairwise(numbers)]
     if steps and numbers[0] in (0, 1) and all(step == 1 for step in steps):
         return True

@@ -46,7 +46,7 @@ def reader(*suffixes: str, title: str, options: tuple[str, ...] = ()) -> Callabl
 
 
 def reader_formats() -> dict[str, str]:
-    """Every suffix that can be read, and what such a file is.
+    """List every suffix that can be read, and what such a file is.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def reader_formats() -> dict[str, str]:
 
 
 def format_of(path: Path) -> Format:
-    """The format that a file's suffix tells, such as ``.csv`` or ``.csv.gz``; capitals do not matter."""
+    """Return the format of a file by its suffix, such as ``.csv`` or ``.csv.gz``; capitals do not matter."""
     endings = _endings(path)
     for suffix in ("".join(endings), *endings[-1:]):
         if suffix in _formats():
@@ -80,7 +80,7 @@ def format_of(path: Path) -> Format:
 
 
 def has_reader(path: Path) -> bool:
-    """Whether the suffix of a file tells how to read it."""
+    """Return whether the suffix of a file tells how to read it."""
     endings = _endings(path)
     return "".join(endings) in _formats() or "".join(endings[-1:]) in _formats()
 
@@ -97,5 +97,5 @@ def _formats() -> dict[str, Format]:
 
 
 def is_packed(path: Path) -> bool:
-    """Whether the content must be unpacked before a reader can take it; some take .gz as it is."""
+    """Return whether a file must be unpacked before a reader can take it; some take .gz as it is."""
     return path.suffix.lower() in PACKED and not has_reader(path)

@@ -42,7 +42,7 @@ class Attribute:
 
 @reader(".arff", title="ARFF table (Weka)", options=("target", "encoding"))
 def read_arff(path: Path, options: ReadOptions, part: Part) -> RawTable:
-    """Numeric, nominal and text attributes; a nominal one whose values are all numbers is read as numbers."""
+    """Read numeric, nominal and text attributes; a nominal one of numbers alone is read as numbers."""
     extra("pyarrow")
     content = path.read_bytes()
     start = DATA.search(content)
@@ -91,7 +91,7 @@ def _unquoted(name: str) -> str:
 
 
 def _parse(path: Path, attributes: list[Attribute], body: bytes, encoding: str | None) -> RawTable:
-    """The rows; columns go by number, as names may repeat."""
+    """Parse the rows; columns go by number, as names may repeat."""
     import pyarrow as pa
 
     if body.lstrip().startswith(b"{"):
@@ -138,7 +138,7 @@ def _quote(body: bytes) -> str:
 
 
 def _explained(path: Path, attributes: list[Attribute], error: Exception) -> str:
-    """pyarrow tells a column by its number; a reader of the message knows it by its name."""
+    """Explain an error of pyarrow by the name of the column, which pyarrow knows by its number."""
     found = re.search(r"column #(\d+): .*invalid value '(.*)'", str(error))
     if found is None:
         return f"{quoted(path)} has a row that does not fit its {len(attributes)} attributes: {reason(error)}"

@@ -32,7 +32,7 @@ SCIPY_SPARSE = {"data", "shape", "format"}
 
 @reader(".mat", title="MATLAB arrays", options=("x_key", "y_key"))
 def read_mat(path: Path, options: ReadOptions, part: Part) -> RawMatrix:
-    """X and Y, fea and gnd, or the arrays that the caller names; a sparse X stays sparse."""
+    """Read X and Y, fea and gnd, or the arrays that the caller names; a sparse X stays sparse."""
     from scipy import io
 
     with parsing(path, "MATLAB .mat"):
@@ -52,7 +52,7 @@ def read_mat(path: Path, options: ReadOptions, part: Part) -> RawMatrix:
 
 @reader(".npz", title="NumPy arrays", options=("x_key", "y_key"))
 def read_npz(path: Path, options: ReadOptions, part: Part) -> RawMatrix:
-    """X and y, or the arrays that the caller names. Pickled objects are refused: they can run any code."""
+    """Read X and y, or the arrays that the caller names; refuse pickled objects, which can run any code."""
     with parsing(path, "NumPy .npz"), path.open("rb") as file:
         if is_zipfile(path):
             check_archive(path)
@@ -72,7 +72,7 @@ def read_npz(path: Path, options: ReadOptions, part: Part) -> RawMatrix:
 
 @reader(".svmlight", ".svm", ".libsvm", ".svmlight.gz", ".svm.gz", ".libsvm.gz", title="svmlight, sparse")
 def read_svmlight(path: Path, options: ReadOptions, part: Part) -> RawMatrix:
-    """X stays sparse; features are named by their indices in the file, which count from 0 or from 1.
+    """Read a sparse X; features are named by their indices in the file, which count from 0 or from 1.
 
     A file whose indices count from 1 has no feature 0. Naming by index keeps the names of two files of one
     collection in step, even when index 0 occurs in only one of them.
@@ -109,7 +109,7 @@ def _member(archive: Any, key: str, path: Path) -> Any:
 
 
 def _pick(arrays: Mapping[str, Any], options: ReadOptions, part: Part, path: Path) -> RawMatrix:
-    """X, y and the feature names, by the caller's keys or by the usual ones, capitals aside."""
+    """Pick X, y and the feature names by the caller's keys or by the usual ones, capitals aside."""
     X = y = names = None
     y_key = "Y"
     if part != "target":
@@ -126,7 +126,7 @@ def _pick(arrays: Mapping[str, Any], options: ReadOptions, part: Part, path: Pat
 
 
 def _texts(values: Any, what: str) -> tuple[str, ...]:
-    """From an array of texts, or from a MATLAB cell array of them."""
+    """Read texts from an array, or from a MATLAB cell array."""
     flat = as_array(values, what).ravel()
     return tuple(str(np.asarray(value).ravel()[0] if np.size(value) else "").strip() for value in flat)
 
@@ -150,7 +150,7 @@ def _key(
 
 
 def _find(arrays: Mapping[str, Any], usual: tuple[str, ...]) -> str | None:
-    """The first usual key that is there, as it is written there."""
+    """Find the first usual key that is there, as it is written there."""
     folded = {key.casefold(): key for key in reversed(list(arrays))}
     return next((folded[key.casefold()] for key in usual if key.casefold() in folded), None)
 

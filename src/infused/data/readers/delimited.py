@@ -27,18 +27,18 @@ LARGEST_BLOCK = 1 << 30
 
 @reader(".csv", ".csv.gz", ".txt", ".txt.gz", title="text table, separator found out", options=OPTIONS)
 def read_comma(path: Path, options: ReadOptions, part: Part) -> RawTable:
-    """Columns between the separators that the first rows show."""
+    """Read columns between the separators that the first rows show."""
     return _read(path, options, part, separator=None)
 
 
 @reader(".tsv", ".tsv.gz", ".tab", ".tab.gz", title="text table, tabs between values", options=OPTIONS)
 def read_tab(path: Path, options: ReadOptions, part: Part) -> RawTable:
-    """Columns between tabs."""
+    """Read columns between tabs."""
     return _read(path, options, part, separator="\t")
 
 
 def block_size(longest_row: int) -> int:
-    """Bytes that pyarrow should parse at once, given the length of a row."""
+    """Choose how many bytes pyarrow should parse at once, given the length of a row."""
     return min(max(SMALLEST_BLOCK, ROWS_PER_BLOCK * longest_row), LARGEST_BLOCK)
 
 
@@ -64,7 +64,7 @@ def _check_size(path: Path, dialect: Dialect) -> None:
 
 
 def _exact(path: Path, options: ReadOptions, dialect: Dialect, table: Any) -> tuple[Any, frozenset[str]]:
-    """The table, and its columns of whole numbers that lost digits; a target of large ones becomes text."""
+    """Find the columns of whole numbers that lost digits; a target of large ones becomes text."""
     from pyarrow import compute
 
     large = large_floats(table)
@@ -80,7 +80,7 @@ def _exact(path: Path, options: ReadOptions, dialect: Dialect, table: Any) -> tu
 
 
 def _target_place(names: list[str], target: str | int | None) -> int:
-    """The column of the target, -1 where there is none; what is wrong with it is told by whoever needs it."""
+    """Find the column of the target, -1 where there is none; whoever needs it reports what is wrong."""
     try:
         return -1 if target is None or len(set(names)) < len(names) else find_column(names, target, "target")
     except DataError:
@@ -88,7 +88,7 @@ def _target_place(names: list[str], target: str | int | None) -> int:
 
 
 def _parse(path: Path, options: ReadOptions, dialect: Dialect, texts: Sequence[int] | None) -> Any:
-    """A pyarrow table with the dialect's names, or some columns of it with the values as they are written.
+    """Parse a table with the dialect's names, or some columns of it with the values as they are written.
 
     A quoted value may hold a line break. To allow for it costs time on every file, so that is done only when
     the parser fails on a file whose rows all have the same length.
@@ -156,7 +156,7 @@ def _refuse_ragged(path: Path, options: ReadOptions, dialect: Dialect) -> None:
 
 
 def _tidied(table: Any, lossy: frozenset[str], dialect: Dialect) -> RawTable:
-    """Without the empty column that a separator at the end of every line makes."""
+    """Leave out the empty column that a separator at the end of every line makes."""
     import pyarrow as pa
 
     notes = [] if dialect.decimal == "." else ["numbers were read with decimal commas"]

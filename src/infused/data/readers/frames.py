@@ -30,7 +30,7 @@ NAMELESS = re.compile(r"__index_level_\d+__")  # what pyarrow calls row labels t
 
 @reader(".parquet", ".pq", title="Parquet table", options=("target",))
 def read_parquet(path: Path, options: ReadOptions, part: Part) -> RawTable:
-    """All columns of one Parquet file."""
+    """Read all columns of one Parquet file."""
     extra("pyarrow")
     from pyarrow import parquet
 
@@ -54,7 +54,7 @@ def check_nesting(path: Path) -> None:
 
 @reader(".feather", ".arrow", title="Feather table", options=("target",))
 def read_feather(path: Path, options: ReadOptions, part: Part) -> RawTable:
-    """All columns of one Feather (Arrow IPC) file."""
+    """Read all columns of one Feather (Arrow IPC) file."""
     extra("pyarrow")
     from pyarrow import feather
 
@@ -64,7 +64,7 @@ def read_feather(path: Path, options: ReadOptions, part: Part) -> RawTable:
 
 @reader(".h5ad", title="AnnData (needs the package anndata)", options=("target", "x_key"))
 def read_h5ad(path: Path, options: ReadOptions, part: Part) -> RawMatrix:
-    """X, or the layer that ``x_key`` names; features are the variables, the target is a column of ``obs``."""
+    """Read X, or the layer that ``x_key`` names, and a column of ``obs`` as the target."""
     anndata = extra("anndata")
     with parsing(path, "AnnData"):
         data = read_tried(partial(anndata.read_h5ad, path), path, "AnnData")
@@ -72,12 +72,12 @@ def read_h5ad(path: Path, options: ReadOptions, part: Part) -> RawMatrix:
 
 
 def is_pandas(source: Any) -> bool:
-    """Whether it is one of pandas' objects, found out without importing pandas."""
+    """Return whether it is one of pandas' objects, found out without importing pandas."""
     return any(cls.__module__.partition(".")[0] == "pandas" for cls in type(source).__mro__)
 
 
 def frame_table(frame: Any) -> RawTable:
-    """The columns of a pandas frame, or of anything that speaks Arrow's C stream, such as a polars frame.
+    """Read a pandas frame, or anything that speaks Arrow's C stream, such as a polars frame.
 
     Row labels of pandas that have a name can be the target or be kept; those without are no data.
     """
@@ -92,7 +92,7 @@ def frame_table(frame: Any) -> RawTable:
 
 
 def known_integers(source: Any) -> Any:
-    """A frame or series of polars with its integers of 128 bits, which Arrow has not, as decimals."""
+    """Cast the integers of 128 bits of polars, which Arrow has not, to decimals."""
     if not type(source).__module__.startswith("polars."):
         return source
     import polars
@@ -104,7 +104,7 @@ def known_integers(source: Any) -> Any:
 
 
 def annotated_matrix(data: Any, options: ReadOptions, part: Part, where: str) -> RawMatrix:
-    """X or a layer of an AnnData object, and the target from its ``obs``."""
+    """Take X or a layer of an AnnData object, and the target from its ``obs``."""
     y, target_name = (
         (None, "target") if part in ("features", "texts") else _observed(data, options.target, where)
     )
@@ -113,7 +113,7 @@ def annotated_matrix(data: Any, options: ReadOptions, part: Part, where: str) ->
 
 
 def _from_pandas(frame: Any) -> Any:
-    """An Arrow table whose names are texts, as those of every other source are."""
+    """Make an Arrow table whose names are texts, as those of every other source are."""
     import pyarrow as pa
 
     names = [str(name) for name in frame.columns]
@@ -123,7 +123,7 @@ def _from_pandas(frame: Any) -> Any:
 
 
 def _labelled(columns: Any) -> RawTable:
-    """The table with the columns that pandas wrote for row labels marked, or left out where nameless."""
+    """Mark the columns that pandas wrote for row labels; leave out those without a name."""
     metadata = columns.schema.pandas_metadata or {}
     labels = [entry for entry in metadata.get("index_columns", ()) if isinstance(entry, str)]
     nameless = {label for label in labels if NAMELESS.fullmatch(label)}
@@ -160,7 +160,7 @@ SHARE = 0.1  # a byte of a sheet takes this many times itself, inverted, as an o
 
 @reader(".xlsx", ".xlsm", title="Excel sheet (the first)", options=("target", "header"))
 def read_sheet(path: Path, options: ReadOptions, part: Part) -> RawTable:
-    """The values of the first sheet; formulas by what they gave when the file was saved."""
+    """Read the values of the first sheet; formulas by what they gave when the file was saved."""
     openpyxl = extra("openpyxl")
     with parsing(path, "an Excel file"):
         check_archive(path, SHARE)
@@ -188,7 +188,7 @@ def read_sheet(path: Path, options: ReadOptions, part: Part) -> RawTable:
 
 
 def _rows(sheet: Any, path: Path) -> list[list[str]]:
-    """The rows that hold anything; a cell far away makes empty ones without end."""
+    """Return the rows that hold anything; a cell far away makes empty ones without end."""
     rows, cells = [], 0
     for row in sheet.iter_rows(values_only=True):
         cells += len(row)
@@ -205,7 +205,7 @@ def _text(value: Any) -> str:
 
 
 def _without_margins(rows: list[list[str]]) -> list[list[str]]:
-    """Without empty rows, and without the empty columns to the right that formatting leaves."""
+    """Leave out empty rows, and the empty columns to the right that formatting leaves."""
     rows = [row for row in rows if any(row)]
     width = max((n + 1 for row in rows for n, value in enumerate(row) if value), default=0)
     return [(row + [""] * width)[:width] for row in rows]

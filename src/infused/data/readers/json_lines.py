@@ -22,7 +22,7 @@ SMALLEST_BLOCK, LARGEST_BLOCK = 1 << 20, 1 << 30  # an object must fit into a bl
 
 @reader(".jsonl", ".ndjson", title="JSON lines", options=("target",))
 def read_json_lines(path: Path, options: ReadOptions, part: Part) -> RawTable:
-    """All keys of the objects; one that an object lacks is missing there."""
+    """Read all keys of the objects; one that an object lacks is missing there."""
     extra("pyarrow")
     from pyarrow import json
 
