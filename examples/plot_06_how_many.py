@@ -20,7 +20,7 @@ from infused.report import plot_accuracy_curves
 X, y = make_classification(
     n_samples=300, n_features=40, n_informative=6, n_redundant=0, class_sep=0.9, shuffle=False, random_state=2
 )
-auto = GreedyForward(n_features_to_select="auto", cv=5).fit(X, y)
+auto = GreedyForward(n_features_to_select="auto").fit(X, y)
 print("selected:", np.flatnonzero(auto.get_support()), "(0 to 5 matter)")
 
 # %%

@@ -5,6 +5,9 @@ from . import report as report
 from ._cluster.columns import open_columns as open_columns
 from ._cluster.session import cluster as cluster
 from ._runtime.progress import progress as progress
+from ._runtime.threads import config_context as config_context
+from ._runtime.threads import get_config as get_config
+from ._runtime.threads import set_config as set_config
 from .data.named import fetch_dataset as fetch_dataset
 from .graphs import FeatureGraph as FeatureGraph
 from .graphs import feature_distributions as feature_distributions

@@ -101,26 +101,33 @@ class Coded(NamedTuple):
         return np.arange(self.F.shape[1]) if self.groups is None else self.groups
 
     def columns(self, variables: Ints) -> tuple[Ints, Ints]:
-        """The columns of these variables, one after another, and where those of each end."""
-        if self.groups is None:
-            return variables, np.arange(1, len(variables) + 1)
-        ends = np.cumsum(np.bincount(self.groups))
-        starts = np.concatenate([[0], ends[:-1]])
-        parts = [np.arange(starts[v], ends[v]) for v in variables]
-        columns = np.concatenate([np.zeros(0, dtype=np.int64), *parts])
-        return columns, np.cumsum([len(part) for part in parts], dtype=np.int64)
+        """List the columns of some variables, one after another, and where those of each end."""
+        return columns_of(variables, self.groups)
 
     def taken(self, variables: Ints) -> Coded:
-        """Some of the variables, in the order given."""
+        """Take some of the variables, in the order given."""
         if self.groups is None:
             return Coded(
                 self.F[:, variables], None, None if self.numeric is None else self.numeric[variables]
             )
-        columns, ends = self.columns(variables)
+        columns, ends = columns_of(variables, self.groups)
         widths = np.diff(ends, prepend=0)
         groups = np.repeat(np.arange(len(variables)), widths) if len(widths) and widths.max() > 1 else None
         numeric = None if self.numeric is None else self.numeric[columns]
         return Coded(self.F[:, columns], groups, numeric)
+
+
+def columns_of(variables: Ints, groups: Ints | None) -> tuple[Ints, Ints]:
+    """List the columns of some variables, one after another, and where those of each end.
+
+    ``groups`` has the variable of each column; None where every column is one.
+    """
+    if groups is None:
+        return variables, np.arange(1, len(variables) + 1)
+    sizes = np.bincount(groups)
+    by_variable = np.split(np.argsort(groups, kind="stable"), np.cumsum(sizes)[:-1])
+    parts = [by_variable[one] for one in variables]
+    return np.concatenate([np.zeros(0, np.int64), *parts]), np.cumsum(sizes[variables])
 
 
 @dataclass(frozen=True)

@@ -143,14 +143,15 @@ class MemoryBudgetError(InputError, MemoryError):
 
     See Also
     --------
-    infused.structural_information : Takes a ``memory_budget``, as others do.
+    infused.config_context : Sets the budget.
 
     Examples
     --------
     >>> import infused
     >>> from infused.exceptions import MemoryBudgetError
     >>> try:
-    ...     infused.feature_distributions([[0.0, 1.0], [2.0, 3.0]], memory_budget="16B")
+    ...     with infused.config_context(memory_budget="16B"):
+    ...         infused.feature_distributions([[0.0, 1.0], [2.0, 3.0]])
     ... except MemoryBudgetError as error:
     ...     print(str(error).partition(":")[0])
     A dense array of 2 x 2 distributions needs 32 B, more than the memory budget of 16 B
@@ -266,12 +267,12 @@ class ScreeningWarning(UserWarning):
     --------
     >>> import warnings
     >>> import numpy as np
-    >>> from infused import InFusedLasso
+    >>> from infused import InFusedLasso, config_context
     >>> from infused.exceptions import ScreeningWarning
     >>> X, y = np.random.default_rng(0).normal(size=(20, 200)), [0, 1] * 10
-    >>> with warnings.catch_warnings():
+    >>> with warnings.catch_warnings(), config_context(memory_budget="500KB"):
     ...     warnings.simplefilter("ignore", ScreeningWarning)
-    ...     selector = InFusedLasso(n_features_to_select=5, memory_budget="500KB").fit(X, y)
+    ...     selector = InFusedLasso(n_features_to_select=5).fit(X, y)
     >>> selector.n_features_screened_ > 0
     True
     """

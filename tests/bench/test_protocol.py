@@ -25,7 +25,7 @@ from infused.data import Dataset, load_data
 from infused.exceptions import InputError
 from infused.information.structural import sharing
 from infused.penalties.quadratic import Ridge
-from infused.selectors.choose.evaluators import LinearSVM, judge_named
+from infused.selectors.choose.evaluators import LinearSVM, evaluator_named
 from infused.selectors.choose.number import folds_of
 from infused.selectors.linear.model import SparseModel
 from infused.selectors.method import Method, canonical_json, prepared, typed_value
@@ -431,7 +431,7 @@ def test_the_linear_svm_counts_equal_votes_as_libsvm_does():
 def test_the_penalty_is_tuned_on_a_share_of_many_samples(monkeypatch):
     seen = []
     monkeypatch.setattr("infused.selectors.choose.number.MOST_SAMPLES", 60)
-    monkeypatch.setattr("infused.bench.protocol.tuned", lambda judge, X, y, *_: seen.append(y) or {"C": 1.0})
+    monkeypatch.setattr("infused.bench.protocol.tuned", lambda model, X, y, *_: seen.append(y) or {"C": 1.0})
     problem, cells = cells_of(load_data("breast-cancer"))
     rows = evaluate(problem, cells[0], as_they_are)
     assert [len(y) for y in seen] == [60]
@@ -453,8 +453,8 @@ def test_methods_that_share_their_information_score_as_they_do_alone():
 
 
 def test_a_dotted_path_finds_a_model_and_tunes_its_c():
-    assert judge_named("sklearn.svm.LinearSVC", "classes", allow_imports=True).tuned == "C"
-    assert judge_named("sklearn.tree:DecisionTreeRegressor", "real", allow_imports=True).tuned is None
+    assert evaluator_named("sklearn.svm.LinearSVC", "classes", allow_imports=True).tuned == "C"
+    assert evaluator_named("sklearn.tree:DecisionTreeRegressor", "real", allow_imports=True).tuned is None
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from infused.bench.plan import Cell, content_key
 from infused.bench.store import StoreError
 from infused.data import load_data
 from infused.record.sentences import score_number, score_text, signed
-from infused.selectors.choose.evaluators import LinearSVM, judge_named
+from infused.selectors.choose.evaluators import LinearSVM, evaluator_named
 from infused.selectors.choose.scoring import Scoring, default_scoring, scoring_for
 from infused.selectors.method import Method
 
@@ -65,7 +65,7 @@ def test_decision_values_are_libsvms(n_classes):
 
 
 @pytest.mark.parametrize(
-    "model", [LinearSVM(), LogisticRegression(), judge_named("knn", "classes").model(0, {})]
+    "model", [LinearSVM(), LogisticRegression(), evaluator_named("knn", "classes").model(0, {})]
 )
 @pytest.mark.parametrize(
     ("name", "one"), [("roc_auc", roc_auc_score), ("average_precision", average_precision_score)]

@@ -23,7 +23,8 @@ def test_the_scheduler_sees_names_and_figures_alone():
     with separate_cluster(2) as client, infused.cluster(client), warnings.catch_warnings():
         warnings.simplefilter("ignore", ScreeningWarning)
         client.run_on_scheduler(count_bytes)
-        infused.Lasso(lambda1=0.5, n_features_to_select=5, memory_budget="40MB").fit(lazy, y)
+        with infused.config_context(memory_budget="40MB"):
+            infused.Lasso(lambda1=0.5, n_features_to_select=5).fit(lazy, y)
         ranked = client.run_on_scheduler(bytes_passed)
         infused.StructuralInformation.from_data(X, y).columns(np.arange(100))
         both = client.run_on_scheduler(bytes_passed)

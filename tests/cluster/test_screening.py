@@ -23,6 +23,12 @@ N_SAMPLES, N_FEATURES = 80, 1_600
 BUDGET = 3 * 8 * 900**2  # bytes: the first round has too many features for it
 
 
+@pytest.fixture(autouse=True)
+def little_memory():
+    with infused.config_context(memory_budget=BUDGET):
+        yield
+
+
 @pytest.fixture(scope="module")
 def data():
     rng = np.random.default_rng(3)
@@ -41,10 +47,10 @@ def lazily(X):
 @pytest.mark.parametrize("make", [Lasso, FusedLasso, InFusedLasso])
 def test_the_selection_is_that_of_the_rounds_here(client, data, make):
     X, y = data
-    selector = make(n_features_to_select=12, memory_budget=BUDGET, tol=1e-6)
+    selector = make(n_features_to_select=12, tol=1e-6)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ScreeningWarning)
-        here = make(n_features_to_select=12, memory_budget=BUDGET, tol=1e-6).fit(X, y)
+        here = make(n_features_to_select=12, tol=1e-6).fit(X, y)
     with infused.cluster(client), pytest.warns(ScreeningWarning, match="Of 1,600 features .* 800"):
         there = selector.fit(lazily(X), y)
     assert tasks_of(client) == []
@@ -83,7 +89,7 @@ def test_what_fits_is_fitted_as_it_is(client, data):
 
 def test_a_worker_that_is_killed_changes_nothing(client, data, monkeypatch):
     X, y = data
-    selector = Lasso(n_features_to_select=12, memory_budget=BUDGET)
+    selector = Lasso(n_features_to_select=12)
     killed = []
 
     def kill(fraction, message):
@@ -115,9 +121,10 @@ def test_what_needs_all_features_at_once_is_refused_in_one_line(client, data):
     ):
         with infused.cluster(client), pytest.raises(InputError, match=words):
             selector.fit(lazily(X), y)
-    with infused.cluster(client), pytest.raises(MemoryBudgetError, match="900 features need"):
-        Lasso(n_features_to_select=900, memory_budget=10**6).fit(lazily(X), y)
+    little = infused.config_context(memory_budget=10**6)
+    with infused.cluster(client), little, pytest.raises(MemoryBudgetError, match="900 features need"):
+        Lasso(n_features_to_select=900).fit(lazily(X), y)
     X = X.copy()
     X[2, 1000] = np.inf
     with infused.cluster(client), pytest.raises(ValueError, match="contains infinity"):
-        Lasso(n_features_to_select=3, memory_budget=BUDGET).fit(lazily(X), y)
+        Lasso(n_features_to_select=3).fit(lazily(X), y)

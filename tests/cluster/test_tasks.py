@@ -14,6 +14,7 @@ from sklearn.datasets import load_wine
 import infused
 from infused._cluster import session as started
 from infused._runtime.tasks import current_cluster, each
+from infused._runtime.threads import memory_budget
 from infused.exceptions import InputError
 
 PATIENCE_S = 60
@@ -45,6 +46,15 @@ def test_tasks_give_the_same_on_a_cluster_as_here(client):
     with infused.cluster(client):
         assert list(each(scaled_sum, range(20), data)) == here
     assert tasks_of(client) == []
+
+
+def budget_of(task):
+    return memory_budget()
+
+
+def test_workers_see_the_settings(client):
+    with infused.cluster(client), infused.config_context(memory_budget="5MB"):
+        assert list(each(budget_of, range(4))) == [5_000_000] * 4
 
 
 def test_a_worker_that_is_killed_costs_nothing_but_time(client):

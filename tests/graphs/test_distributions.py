@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from infused import feature_distributions, target_distributions
+from infused import config_context, feature_distributions, target_distributions
 from infused.exceptions import InputError, MemoryBudgetError, OperationCancelledError
 from infused.graphs import distributions as steady_states
 from tests.hard_columns import hard_columns, hard_labels
@@ -257,8 +257,9 @@ def test_unknown_choices_are_named(option):
 
 
 def test_a_result_beyond_the_budget_is_refused_before_work():
-    with pytest.raises(MemoryBudgetError, match=r"1000 x 100 distributions needs 800 KB.*budget of 10 KB"):
-        feature_distributions(np.zeros((1000, 100)), memory_budget="10KB")
+    words = r"1000 x 100 distributions needs 800 KB.*budget of 10 KB"
+    with config_context(memory_budget="10KB"), pytest.raises(MemoryBudgetError, match=words):
+        feature_distributions(np.zeros((1000, 100)))
 
 
 def test_progress_and_cancelling(rng):

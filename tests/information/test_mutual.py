@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics import mutual_info_score
 
+from infused import config_context
 from infused._runtime.threads import Workers
 from infused.exceptions import MemoryBudgetError
 from infused.information import mutual as counting
@@ -190,7 +191,8 @@ def test_the_counter_follows_the_data(rng):
 
 def test_what_does_not_fit_is_refused_first():
     codes = DenseCodes(np.zeros((1000, 4), np.uint8), np.ones(1000, np.int64))
-    with pytest.raises(MemoryBudgetError, match=r"of 1000 features needs 8 MB.*fewer features"):
-        joint_information(codes, np.array([0, 1, 0, 1]), memory_budget="1MB")
+    words = r"of 1000 features needs 8 MB.*fewer features"
+    with config_context(memory_budget="1MB"), pytest.raises(MemoryBudgetError, match=words):
+        joint_information(codes, np.array([0, 1, 0, 1]))
     with pytest.raises(ValueError, match="y has 3 codes, but the features have 4 samples"):
         joint_information(codes, np.array([0, 1, 0]))

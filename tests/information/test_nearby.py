@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from infused import InElasticNet, InFusedLasso, StructuralInformation
+from infused import InElasticNet, InFusedLasso, StructuralInformation, config_context
 from infused.information import operator as nearby
 from infused.information.operator import NearbyInformation, Sampled
 from infused.penalties.quadratic import Structural
@@ -110,7 +110,8 @@ def test_the_selection_is_that_with_the_formed_matrix(make, most, small_samples,
     X, y = some_data(40, 2400)
     monkeypatch.setattr(structure, "MOST_KNOWN", most)
     # U of all features would take 46 MB.
-    one = make(n_features_to_select=20, memory_budget="20MB").fit(X, y)
+    with config_context(memory_budget="20MB"):
+        one = make(n_features_to_select=20).fit(X, y)
     monkeypatch.setattr(structure, "MANY_FEATURES", 10**9)
     other = make(n_features_to_select=20).fit(X, y)
     assert 0 < one.information_error_ < 0.1 and one.n_features_screened_ == 0

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.sparse.linalg import LinearOperator
 
-from infused import InElasticNet, InFusedLasso, StructuralInformation
+from infused import InElasticNet, InFusedLasso, StructuralInformation, config_context
 from infused.exceptions import PrecisionError
 from infused.penalties.quadratic import Structural
 from infused.selectors.linear import information as structure
@@ -89,7 +89,8 @@ def test_the_selection_is_that_with_the_formed_matrix(make, monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         # U of all features would take 46 MB.
-        one = make(n_features_to_select=20, memory_budget="20MB").fit(X, y)
+        with config_context(memory_budget="20MB"):
+            one = make(n_features_to_select=20).fit(X, y)
         monkeypatch.setattr(structure, "MANY_FEATURES", 10**9)
         other = make(n_features_to_select=20).fit(X, y)
     assert 0 < one.information_error_ <= 1e-3 and other.information_error_ == 0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from infused import StructuralInformation, feature_distributions, target_distributions
+from infused import StructuralInformation, config_context, feature_distributions, target_distributions
 from infused.exceptions import MemoryBudgetError, PrecisionError
 
 
@@ -65,10 +65,12 @@ def test_more_digits_than_factors_have(rng):
 @pytest.mark.parametrize("route", ["auto", "separable", "grouped", "direct"])
 def test_sparse_data_are_not_made_dense_beyond_the_budget(rng, route):
     X = sp.random_array((400, 300), density=0.02, rng=rng, format="csr")
-    with pytest.raises(MemoryBudgetError, match="The distributions of 300 features and 400 samples"):
-        route_of(X, rng.normal(size=400), memory_budget="800KB", route=route)
+    words = "The distributions of 300 features and 400 samples"
+    with config_context(memory_budget="800KB"), pytest.raises(MemoryBudgetError, match=words):
+        route_of(X, rng.normal(size=400), route=route)
 
 
 def test_grouping_sparse_data_needs_less(rng):
     X = sp.random_array((4000, 300), density=0.002, rng=rng, format="csr")
-    assert route_of(X, np.arange(4000) % 2, memory_budget="2MB") == "grouped"
+    with config_context(memory_budget="2MB"):
+        assert route_of(X, np.arange(4000) % 2) == "grouped"

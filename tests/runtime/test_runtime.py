@@ -8,19 +8,22 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Event, Thread
+from threading import Barrier, Event, Thread
 from time import monotonic, sleep
 
 import pytest
+from joblib import Parallel, delayed
 from sklearn.datasets import load_wine
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import infused
-from infused import _kernels, make_selector
+from infused import _kernels, config_context, get_config, make_selector, set_config
+from infused._runtime.tasks import each
 from infused._runtime.progress import Stage, reporting, timed
 from infused._runtime.threads import (
     blas_threads,
     format_bytes,
+    in_bytes,
     memory_budget,
     one_blas_thread,
     require,
@@ -139,13 +142,14 @@ def test_spans_cover_everything_once():
     ],
 )
 def test_budgets(text, n_bytes):
-    assert memory_budget(text) == n_bytes
+    assert in_bytes(text) == n_bytes
 
 
 def test_the_budget_comes_from_the_environment(monkeypatch):
     monkeypatch.setenv("INFUSED_MEMORY", "3MB")
     assert memory_budget() == 3_000_000
-    assert memory_budget("1MB") == 1_000_000
+    with config_context(memory_budget="1MB"):
+        assert memory_budget() == 1_000_000
 
 
 def test_without_either_it_is_a_part_of_what_is_free(monkeypatch):
@@ -155,10 +159,64 @@ def test_without_either_it_is_a_part_of_what_is_free(monkeypatch):
     assert 0 < memory_budget() <= psutil.virtual_memory().total / 2
 
 
-@pytest.mark.parametrize("budget", ["", "GB", "4 apples", "-3GB", 0, -1, float("nan")])
+@pytest.mark.parametrize(
+    "budget", ["", "GB", "4 apples", "-3GB", 0, -1, float("nan"), float("inf"), True, []]
+)
 def test_bad_budgets_are_refused(budget):
+    with pytest.raises(InputError, match="memory_budget must be"), config_context(memory_budget=budget):
+        pass
     with pytest.raises(InputError, match="memory_budget must be"):
-        memory_budget(budget)
+        set_config(memory_budget=budget)
+    assert get_config() == {"memory_budget": None}
+
+
+def budgets_of_threads():
+    with workers(2) as pool:
+        return list(pool.map(lambda _: memory_budget(), range(4)))
+
+
+def test_threads_see_the_settings_of_the_call_that_started_them():
+    """Two threads with budgets of their own, and one that somebody else started before."""
+    entered, seen = Barrier(2), {}
+
+    def one(name, budget):
+        with config_context(memory_budget=budget):
+            entered.wait(10)
+            seen[name] = {memory_budget(), *budgets_of_threads()}
+            entered.wait(10)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(one, "ab", (1000, "2KB")))
+    assert seen == {"a": {1000}, "b": {2000}}
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(get_config).result() == {"memory_budget": None}
+        with config_context(memory_budget="3KB"):
+            assert pool.submit(memory_budget).result() == 3000
+            jobs = Parallel(n_jobs=2, prefer="threads")
+            assert jobs(delayed(memory_budget)() for _ in range(4)) == [3000] * 4
+        assert pool.submit(get_config).result() == get_config() == {"memory_budget": None}
+
+
+def test_contexts_nest_and_end_with_an_error():
+    set_config(memory_budget="1MB")
+    try:
+        with pytest.raises(KeyError), config_context(memory_budget="2MB"):
+            with config_context(memory_budget=None):
+                assert get_config() == {"memory_budget": None}
+            assert memory_budget() == 2_000_000
+            raise KeyError
+        assert memory_budget() == 1_000_000
+    finally:
+        set_config(memory_budget=None)
+
+
+def budget_of(task):
+    return memory_budget()
+
+
+def test_processes_see_the_settings():
+    with config_context(memory_budget="5MB"):
+        assert list(each(budget_of, range(3), n_jobs=2)) == [5_000_000] * 3
 
 
 def test_too_much_is_refused_with_both_sizes_and_a_way_out():

@@ -14,11 +14,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from infused import Lasso, available_selectors, make_selector
+from infused import AutoSelector, Lasso, available_selectors, make_selector
 from infused.exceptions import InputError
 from infused.selectors.choose.number import numbers_to_try
 from infused.selectors.registry import selector_info
-from infused.selectors.scores.univariate import AnovaSelector
 
 #: These choose by themselves, in other ways.
 OTHERS = ("auto", "stability", "knockoffs")
@@ -33,16 +32,16 @@ def made(n_useful=3, n_samples=90, n_features=12, seed=0):
     return X, y
 
 
-def by_hand(selector, X, y, splits, model):
+def by_hand(selector, X, y, splits, own):
     scores = []
     for train, test in splits:
         order = np.argsort(
             clone(selector).set_params(n_features_to_select=X.shape[1]).fit(X[train], y[train]).ranking_
         )
-        judge = make_pipeline(StandardScaler(), model)
+        model = make_pipeline(StandardScaler(), own)
         scores.append(
             [
-                judge.fit(X[train][:, order[:k]], y[train]).score(X[test][:, order[:k]], y[test])
+                model.fit(X[train][:, order[:k]], y[train]).score(X[test][:, order[:k]], y[test])
                 for k in range(1, X.shape[1] + 1)
             ]
         )
@@ -54,11 +53,14 @@ def by_hand(selector, X, y, splits, model):
 @pytest.mark.parametrize("id", IDS)
 def test_the_rule_of_one_standard_error(id):
     X, y = made()
-    selector = make_selector(id, n_features_to_select="auto", cv=3).fit(X, y)
-    splits = StratifiedKFold(3, shuffle=True, random_state=0).split(X, y)
+    selector = make_selector(id, n_features_to_select="auto").fit(X, y)
+    splits = StratifiedKFold(5, shuffle=True, random_state=0).split(X, y)
     mean, expected = by_hand(selector, X, y, splits, LinearSVC(random_state=0))
     np.testing.assert_allclose(selector.number_curve_.means, mean)
     assert selector.support_.sum() == selector.number_curve_.chosen == expected
+    alone = AutoSelector([id]).fit(X, y)
+    assert alone.number_curve_ == selector.number_curve_
+    np.testing.assert_array_equal(alone.ranking_, selector.ranking_)
     given = make_selector(id, n_features_to_select=expected).fit(X, y)
     np.testing.assert_array_equal(selector.ranking_ <= expected, given.ranking_ <= expected)
     assert not hasattr(selector.set_params(n_features_to_select=2).fit(X, y), "number_curve_")
@@ -68,7 +70,7 @@ def test_the_rule_of_one_standard_error(id):
 def test_real_targets_in_the_order_of_time(id):
     X, _ = made(n_useful=0)
     y = X[:, 4] - X[:, 7] + 0.1 * np.arange(90) / 90
-    selector = make_selector(id, n_features_to_select="auto", cv=TimeSeriesSplit(4)).fit(X, y)
+    selector = AutoSelector([id], cv=TimeSeriesSplit(4)).fit(X, y)
     mean, expected = by_hand(selector, X, y, TimeSeriesSplit(4).split(X), Ridge())
     np.testing.assert_allclose(selector.number_curve_.means, mean)
     assert selector.support_.sum() == expected
@@ -81,28 +83,28 @@ def test_groups_of_samples_stay_whole():
     y = rng.permutation(np.arange(30) % 2)[patients]
     X = rng.standard_normal((120, 8))
     X[:, :6] = rng.standard_normal((30, 6))[patients]
-    torn = AnovaSelector(n_features_to_select="auto").fit(X, y).number_curve_
+    torn = AutoSelector(["anova"]).fit(X, y).number_curve_
     for cv in (5, GroupKFold(5)):
-        whole = AnovaSelector(n_features_to_select="auto", cv=cv).fit(X, y, groups=patients).number_curve_
+        whole = AutoSelector(["anova"], cv=cv).fit(X, y, groups=patients).number_curve_
         assert max(whole.means) < max(torn.means)
     with pytest.raises(InputError, match="cannot split these samples: The 'groups' parameter"):
-        AnovaSelector(n_features_to_select="auto", cv=GroupKFold(5)).fit(X, y)
+        AutoSelector(["anova"], cv=GroupKFold(5)).fit(X, y)
 
 
 def test_scorers_by_name_and_of_your_own():
     X, y = made()
     error = make_scorer(mean_squared_error, greater_is_better=False)
     for scoring, name in (("roc_auc", "roc_auc"), ("neg_log_loss", None), (error, "mean_squared_error")):
-        selector = Lasso(n_features_to_select="auto", scoring=scoring, target="auto")
+        selector = AutoSelector(["lasso"], scoring=scoring)
         if name is None:
             with pytest.raises(InputError, match="cannot be had of the model"):
                 selector.fit(X, y)
         else:
             assert selector.fit(X, y).number_curve_.scoring == name
     with pytest.raises(InputError, match="scoring='r2' is not for a target of classes"):
-        Lasso(n_features_to_select="auto", scoring="r2").fit(X, y)
+        AutoSelector(["lasso"], scoring="r2").fit(X, y)
     with pytest.raises(InputError, match="has no value on some test parts"):
-        Lasso(n_features_to_select="auto", cv=LeaveOneOut()).fit(X[:20], X[:20, 0])
+        AutoSelector(["lasso"], cv=LeaveOneOut()).fit(X[:20], X[:20, 0])
 
 
 def test_columns_that_belong_together_and_those_that_are_kept():
@@ -131,8 +133,26 @@ def test_sparse_data_give_the_same_answer():
 def test_several_targets():
     X, _ = made(n_useful=0)
     Y = np.column_stack([X[:, 0] + X[:, 5], X[:, 5] - X[:, 7]])
-    selector = Lasso(n_features_to_select="auto").fit(X, Y)
-    assert selector.get_support(indices=True).tolist() == [0, 5, 7]
+    for selector in (Lasso(n_features_to_select="auto"), AutoSelector(["lasso"])):
+        assert selector.fit(X, Y).get_support(indices=True).tolist() == [0, 5, 7]
+    with pytest.warns(UserWarning, match="could not be tried: anova left out: it takes one target"):
+        both = AutoSelector(["anova", "lasso"]).fit(X, Y)
+    assert both.method_ == "lasso"
+    with pytest.raises(InputError, match="AutoSelector takes one target, but y has 2 columns"):
+        AutoSelector(["anova"]).fit(X, Y)
+
+
+def test_missing_values_and_categories_are_those_of_the_method():
+    """The curve is of filled columns; the fit is the method's own, of the data as they are."""
+    X, y = made()
+    frame = pd.DataFrame(X.round(1)).rename(columns=str).mask(np.arange(X.size).reshape(X.shape) % 11 == 0)
+    frame["12"] = np.where(y == 1, "a", np.where(X[:, 11] > 0, "b", "c"))
+    one = make_selector("mrmr", n_features_to_select="auto").fit(frame, y)
+    auto = AutoSelector(["mrmr"]).fit(frame, y)
+    assert auto.number_curve_ == one.number_curve_
+    np.testing.assert_array_equal(auto.ranking_, one.ranking_)
+    with pytest.raises(InputError, match="X has NaN"):
+        AutoSelector(["mrmr", "lasso"]).fit(frame, y)
 
 
 def test_numbers_begin_with_those_that_are_kept():
@@ -140,7 +160,6 @@ def test_numbers_begin_with_those_that_are_kept():
     assert numbers_to_try(1000, 250)[0] == 250
 
 
-@pytest.mark.parametrize("id", ["anova", "auto"])
 @pytest.mark.parametrize(
     ("cv", "words"),
     [
@@ -152,17 +171,17 @@ def test_numbers_begin_with_those_that_are_kept():
         ([], "no split"),
     ],
 )
-def test_splits_that_are_none_are_refused_at_once(id, cv, words):
+def test_splits_that_are_none_are_refused_at_once(cv, words):
     X = np.random.default_rng(0).normal(size=(40, 3))
     with pytest.raises(InputError, match=words):
-        make_selector(id, n_features_to_select="auto", cv=cv).fit(X, X[:, 0] > 0)
+        AutoSelector(cv=cv).fit(X, X[:, 0] > 0)
 
 
 def test_a_split_may_be_a_mask():
     X = np.random.default_rng(0).normal(size=(40, 3))
     first = np.arange(40) < 20
     fits = [
-        make_selector("anova", n_features_to_select="auto", cv=[split]).fit(X, X[:, 0] > 0)
+        AutoSelector(["anova"], cv=[split]).fit(X, X[:, 0] > 0)
         for split in ((first, ~first), (np.flatnonzero(first), np.flatnonzero(~first)))
     ]
     assert fits[0].number_curve_ == fits[1].number_curve_

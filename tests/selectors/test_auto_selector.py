@@ -43,7 +43,7 @@ def test_each_method_is_judged_as_if_it_chose_its_number_alone():
     auto = AutoSelector(METHODS, cv=3).fit(X, y)
     for text in METHODS:
         one = methods_of([text])[0]
-        alone = make_selector(one.id, **one.parameters, n_features_to_select="auto", cv=3).fit(X, y)
+        alone = AutoSelector([one], cv=3).fit(X, y)
         assert auto.curves_[text] == alone.number_curve_
     best = max(auto.curves_.values(), key=lambda curve: max(curve.means))
     least = max(best.means) - best.errors[best.ks.index(best.best)]

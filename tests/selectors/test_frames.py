@@ -232,7 +232,7 @@ def test_the_number_of_variables_is_chosen_with_categories_too(id):
     frame, y = trip()
     if id in TAKES_GAPS:
         frame["noise"] = frame["noise"].mask(np.arange(240) % 5 == 0)
-    selector = make_selector(id, n_features_to_select="auto", cv=3).fit(frame, y)
+    selector = make_selector(id, n_features_to_select="auto").fit(frame, y)
     assert {"port", "size"} <= set(selector.get_feature_names_out())
     assert selector.number_curve_.ks == (1, 2, 3, 4, 5)
 

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
 from sklearn.feature_selection import f_classif, f_regression, mutual_info_classif, mutual_info_regression
 
-from infused import GreedyForward, GroupLasso, InFusedLasso, Lasso, available_selectors
+from infused import GreedyForward, GroupLasso, InFusedLasso, Lasso, available_selectors, config_context
 from infused.exceptions import ScreeningWarning
 from infused.information.discrete import discretize, joint_codes
 from infused.selectors.inputs.groups import Groups
@@ -234,8 +234,9 @@ def test_where_u_does_not_fit_groups_are_screened_whole(rng):
     X = rng.normal(size=(40, 300))
     y = (X[:, 11] + X[:, 200] > 0).astype(int)
     groups = np.arange(300) // 3
-    with pytest.warns(ScreeningWarning, match="entered when 64 groups of features were left"):
-        selector = InFusedLasso(n_features_to_select=5, groups=groups, memory_budget="1MB").fit(X, y)
+    little = config_context(memory_budget="1MB")
+    with little, pytest.warns(ScreeningWarning, match="entered when 64 groups of features were left"):
+        selector = InFusedLasso(n_features_to_select=5, groups=groups).fit(X, y)
     assert selector.n_features_screened_ == 300 - 3 * 64
     assert selector.support_.sum() == 15
     assert selector.support_.reshape(100, 3).all(axis=1).sum() == 5

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from infused import Lasso, available_selectors, make_selector
+from infused import Lasso, available_selectors, config_context, make_selector
 from infused._design import SparseDesign
 from infused.selectors.inputs import training as inputs
 
@@ -98,8 +98,7 @@ def test_a_sparse_lasso_that_would_never_fit_as_a_dense_array():
     )
     b = np.zeros(20_000)
     b[:10] = 5 + np.arange(10)
-    lasso = Lasso(n_features_to_select=10, memory_budget="200MB").fit(
-        X, X @ b + 0.01 * rng.normal(size=20_000)
-    )
+    with config_context(memory_budget="200MB"):
+        lasso = Lasso(n_features_to_select=10).fit(X, X @ b + 0.01 * rng.normal(size=20_000))
     assert lasso.support_[:10].all()
     assert lasso.converged_

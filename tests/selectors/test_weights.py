@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from infused import available_selectors, make_selector
+from infused import AutoSelector, available_selectors, make_selector
 from infused._runtime.threads import Workers
 from infused.exceptions import InputError
 from infused.information.discrete import discretize, target_codes
@@ -238,8 +238,11 @@ def test_the_number_is_chosen_by_the_samples_that_count(id, scoring):
     rng = np.random.default_rng(0)
     X, w = rng.normal(size=(120, 6)), np.repeat([1.0, 1e-6], 60)
     y = (X[:, 2] > 0) ^ (w < 0.5)
-    with_weights = make_selector(id, n_features_to_select="auto", scoring=scoring).fit(X, y, sample_weight=w)
+    with_weights = AutoSelector([id], scoring=scoring).fit(X, y, sample_weight=w)
     assert with_weights.support_[2]
     assert with_weights.number_curve_.means[0] > 0.9
-    without = make_selector(id, n_features_to_select="auto", scoring=scoring).fit(X, y)
+    if scoring is None:
+        alone = make_selector(id, n_features_to_select="auto").fit(X, y, sample_weight=w)
+        assert alone.number_curve_ == with_weights.number_curve_
+    without = AutoSelector([id], scoring=scoring).fit(X, y)
     assert without.number_curve_.means[0] < 0.8

@@ -55,7 +55,7 @@ def fit_on_cluster(cluster: DaskCluster, selector: Any, X: Any, y: Any, **given:
     n_samples, n_features = (int(size) for size in X.shape)
     _, y = with_targets(clone(selector), np.zeros((n_samples, 1)), y)
     k = how_many(selector.n_features_to_select, Groups.parse(None, n_features, None))
-    size = _how_many_fit(n_samples, n_features, memory_budget(selector.memory_budget), k)
+    size = _how_many_fit(n_samples, n_features, memory_budget(), k)
     data = Chunks(cluster, X)
     found = screen(data, selector, y) if size < n_features else Screened(np.arange(1, n_features + 1))
     left = np.sort(np.argsort(found.ranking)[:size])

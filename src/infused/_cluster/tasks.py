@@ -22,6 +22,7 @@ from typing import Any
 from weakref import WeakSet
 
 from infused._runtime.tasks import is_collection
+from infused._runtime.threads import configured, get_config, one_blas_thread
 from infused.exceptions import InfusedError
 
 GONE = ("cancelled", "lost")
@@ -164,7 +165,7 @@ class DaskCluster:
         given = [one.future() if isinstance(one, Held) else one for one in arguments]
         where = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
         with self._lost_is_told():
-            future = self.client.submit(_run, function, *given, pure=False, **where)
+            future = self.client.submit(_run, get_config(), function, *given, pure=False, **where)
         if any(isinstance(one, Passing) for one in arguments):
             # Until then it must be kept from here: the scheduler may hear of our leaving before it has
             # looked at the task.
@@ -315,14 +316,12 @@ class _Task:
     losses: int = 0
 
 
-def _run(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Run a task on a worker; tasks share its processors, so each has one thread for linear algebra."""
+def _run(config: dict[str, Any], function: Callable[..., Any], *arguments: Any) -> Any:
+    """Run a task on a worker, whose processors are shared: each task has one thread for linear algebra."""
     import scipy.linalg  # noqa: F401 - with it comes the last of the libraries whose threads are limited
 
-    from infused._runtime.threads import one_blas_thread
-
     with one_blas_thread():
-        return function(*arguments)
+        return configured(config, function, *arguments)
 
 
 def _told(error: BaseException) -> BaseException:

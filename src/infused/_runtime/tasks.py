@@ -7,6 +7,8 @@ from contextlib import closing
 from contextvars import ContextVar
 from typing import Any, Protocol, TypeVar
 
+from infused._runtime.threads import configured, get_config
+
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
@@ -63,6 +65,6 @@ def each(
     if effective_n_jobs(n_jobs) == 1:
         yield from (function(*data, task) for task in tasks)
         return
-    jobs = (delayed(function)(*data, task) for task in tasks)
+    jobs = (delayed(configured)(get_config(), function, *data, task) for task in tasks)
     with closing(Parallel(n_jobs=n_jobs, return_as="generator")(jobs)) as results:
         yield from results

@@ -1,4 +1,4 @@
-"""Threads and the memory budget."""
+"""Threads, and the settings that all of them see."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
-from functools import cache
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass
+from functools import cache, partial
+from math import inf
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -86,7 +89,8 @@ def workers(n_jobs: int | None) -> Iterator[Workers]:
         if n_threads == 1:
             yield Workers(None)
             return
-        with ThreadPoolExecutor(n_threads, "infused", initializer=_limit_this_thread) as pool:
+        begin = partial(_begin_thread, _settings())
+        with ThreadPoolExecutor(n_threads, "infused", initializer=begin) as pool:
             yield Workers(pool)
 
 
@@ -121,9 +125,10 @@ def _limited(n_threads: int) -> Iterator[None]:
             _leave(per_process, n_threads)
 
 
-def _limit_this_thread() -> Any:
-    """Limit the libraries whose limit belongs to a thread."""
-    return _libraries()[0].limit(limits=1)
+def _begin_thread(settings: Settings) -> None:
+    """Take over the settings, and limit the libraries whose limit belongs to a thread."""
+    _own.set(settings)
+    _libraries()[0].limit(limits=1)
 
 
 def _enter(libraries: ThreadpoolController, n_threads: int) -> None:
@@ -169,19 +174,129 @@ _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 
 
-def memory_budget(budget: int | float | str | None = None) -> int:
-    """Return the bytes that one result may take.
+@dataclass(frozen=True)
+class Settings:
+    """Settings of the library; :func:`config_context` describes them."""
 
-    ``budget`` is a number of bytes or a text such as ``"4GB"``; None reads the environment variable
-    ``INFUSED_MEMORY``, and without it takes half of the memory that is free now.
+    memory_budget: int | float | str | None = None
+
+
+# A context belongs to the thread that entered it, and to the threads and workers that are started for its
+# calls. A thread that somebody else started has none of its own: it takes the last one that was entered.
+_own: ContextVar[Settings] = ContextVar("infused_settings")
+_entered: list[Settings] = [Settings()]
+
+
+def _settings() -> Settings:
+    return _own.get(_entered[-1])
+
+
+@contextmanager
+def config_context(*, memory_budget: int | float | str | None) -> Iterator[None]:
+    """Set options of the library for the calls inside a block.
+
+    Threads that are started inside see them, and so do the workers of a cluster.
+
+    Parameters
+    ----------
+    memory_budget : int, float, str or None
+        Bytes (or a text such as ``"4GB"``) that one array may take. What would take more is done in tiles or
+        without U where that is possible, and refused where it is not. None takes the environment variable
+        ``INFUSED_MEMORY``, and without it half of the memory that is free.
+
+    Yields
+    ------
+    None
+        Calls inside the block use the options.
+
+    See Also
+    --------
+    set_config : Sets them for good.
+    get_config : Tells what they are.
+
+    Examples
+    --------
+    >>> import infused
+    >>> with infused.config_context(memory_budget="1GB"):
+    ...     infused.get_config()
+    {'memory_budget': '1GB'}
     """
-    if budget is None:
-        budget = os.environ.get(ENVIRONMENT_VARIABLE)
-    if budget is None:
-        return int(DEFAULT_FRACTION * psutil.virtual_memory().available)
+    settings = _checked(memory_budget)
+    token = _own.set(settings)
+    _entered.append(settings)
+    try:
+        yield
+    finally:
+        # Contexts of other threads may have been entered since, so it need not be the last.
+        del _entered[max(n for n, one in enumerate(_entered) if one is settings)]
+        _own.reset(token)
+
+
+def set_config(*, memory_budget: int | float | str | None) -> None:
+    """Set options of the library for all calls from now on, outside of every :func:`config_context`.
+
+    Parameters
+    ----------
+    memory_budget : int, float, str or None
+        As :func:`config_context` takes it.
+
+    See Also
+    --------
+    config_context : Sets them for some calls.
+
+    Examples
+    --------
+    >>> import infused
+    >>> infused.set_config(memory_budget=None)
+    """
+    _entered[0] = _checked(memory_budget)
+
+
+def get_config() -> dict[str, Any]:
+    """Return the options of the library.
+
+    Returns
+    -------
+    dict of str to object
+        The arguments that :func:`config_context` would have here.
+
+    See Also
+    --------
+    config_context : Sets them for some calls.
+
+    Examples
+    --------
+    >>> import infused
+    >>> infused.get_config()
+    {'memory_budget': None}
+    """
+    return asdict(_settings())
+
+
+def configured(config: dict[str, Any], function: Callable[..., Result], *arguments: Any) -> Result:
+    """Call a function with the options that another process or thread had."""
+    with config_context(**config):
+        return function(*arguments)
+
+
+def _checked(memory_budget: int | float | str | None) -> Settings:
+    if memory_budget is not None:
+        in_bytes(memory_budget)
+    return Settings(memory_budget)
+
+
+def memory_budget() -> int:
+    """Return the bytes that one array may take."""
+    budget = _settings().memory_budget
+    budget = os.environ.get(ENVIRONMENT_VARIABLE) if budget is None else budget
+    return int(DEFAULT_FRACTION * psutil.virtual_memory().available) if budget is None else in_bytes(budget)
+
+
+def in_bytes(budget: int | float | str) -> int:
+    """Return a number of bytes, which may be written like ``"4GB"``."""
     size = _parse(budget) if isinstance(budget, str) else budget
-    if not size > 0:
-        raise InputError(f"memory_budget must be positive, got {budget!r}.")
+    if isinstance(size, bool) or not isinstance(size, int | float) or not size > 0 or size == inf:
+        raise InputError(f"memory_budget must be a positive number of bytes or like '4GB', got {budget!r}.")
     return int(size)
 
 

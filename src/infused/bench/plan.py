@@ -14,7 +14,7 @@ from infused._runtime.compat import cached_property
 from infused._runtime.messages import check_choice
 from infused._typing import Array, TargetKind
 from infused.exceptions import InputError, Setting
-from infused.selectors.choose.evaluators import LARGEST_WHOLE, default_judge, judge_named
+from infused.selectors.choose.evaluators import LARGEST_WHOLE, default_evaluator, evaluator_named
 from infused.selectors.choose.scoring import PLAIN, check_scoring, default_scoring
 from infused.selectors.method import Method, canonical_json, prepared
 from infused.selectors.registry import FIRST, selector_version
@@ -127,7 +127,7 @@ class Cell:
     protocol : {"nested", "leaky"}
         What the selection may see.
     classifier : str
-        The model that judges.
+        The evaluation model.
     ks : tuple of int
         The numbers of features.
     folds : int
@@ -223,7 +223,7 @@ class Experiment:
     protocol : {"nested", "leaky"}, default="nested"
         What a selection may see: the training part of each fold, or all samples.
     classifier : str or None, default=None
-        The model that judges; None for a linear SVM, or a ridge regression where the target is real.
+        The evaluation model; None for a linear SVM, or a ridge regression where the target is real.
     seed : int, default=0
         For everything that is drawn at random.
     scoring : str or None, default=None
@@ -280,8 +280,8 @@ class Experiment:
             _check_folds(problem, self.folds)
             kind, called = problem.data.kind, self._judge(problem)
             n_classes = len(np.unique(problem.data.y)) if kind == "classes" else 0
-            judge = judge_named(called, kind, allow_imports=self.allow_imports)
-            check_scoring(self.scoring_of(problem), kind, n_classes, judge, called)
+            evaluator = evaluator_named(called, kind, allow_imports=self.allow_imports)
+            check_scoring(self.scoring_of(problem), kind, n_classes, evaluator, called)
             for method in self.methods:
                 method.check()
                 prepared(_on_grid(method, problem.data), 1, problem.data.kind)
@@ -343,7 +343,7 @@ class Experiment:
         return [*methods, *((id, "{}", ks, allowed) for id, ks in ours)]
 
     def _judge(self, problem: Problem) -> str:
-        return self.classifier or default_judge(problem.data.kind)
+        return self.classifier or default_evaluator(problem.data.kind)
 
 
 def content_key(content: Mapping[str, Any]) -> str:

@@ -41,14 +41,14 @@ from infused.bench.tuning import (
     FOLDS,
     choose_transform,
     coded_parts,
-    order_of_features,
     seed_for,
     transformed,
     tuned,
 )
 from infused.coding import Coded
 from infused.information.structural import saved_seconds
-from infused.selectors.choose.evaluators import CONSTANT, Judge, judge_named, scaled
+from infused.selectors.choose.contest import features_by_rank
+from infused.selectors.choose.evaluators import CONSTANT, Evaluator, evaluator_named, scaled
 from infused.selectors.choose.number import dense, enough_samples, folds_of
 from infused.selectors.choose.scoring import Scoring, scores_of, scoring_for
 from infused.selectors.method import Method, canonical_json, prepared
@@ -125,11 +125,11 @@ def evaluate(
     ends = own.columns(np.arange(len(found["features"])))[1]
     seed = seed_for(cell.seed, cell.repeat, cell.fold)
     training = Part(X, problem.data.y[train], _of(problem.groups, train), seed)
-    judge = model_of(cell, problem.data.kind)
+    evaluator = evaluator_of(cell, problem.data.kind)
     scoring = scoring_for(cell.scoring, problem.data.y, problem.data.kind)
     with _recorded_warnings() as judging:
-        best = tuned_on(judge, training, problem, scoring)
-        by_k = scores_by_k(judge, best, training, (X_test, problem.data.y[test]), cell.ks, scoring, ends)
+        best = tuned_on(evaluator, training, problem, scoring)
+        by_k = scores_by_k(evaluator, best, training, (X_test, problem.data.y[test]), cell.ks, scoring, ends)
     if not is_reference(cell):
         by_k[cell.ks[-1]]["selected"] = found["features"]
     shared = {
@@ -180,11 +180,11 @@ def is_reference(cell: Cell) -> bool:
     return cell.method == ALL_FEATURES or cell.method in CHANCE.values()
 
 
-def model_of(cell: Cell, kind: TargetKind) -> Judge:
+def evaluator_of(cell: Cell, kind: TargetKind) -> Evaluator:
     """Return the evaluation model; without features, the one that always gives the same answer."""
     if cell.method in CHANCE.values():
         return CONSTANT[kind]
-    return judge_named(cell.classifier, kind, allow_imports=cell.allow_imports)
+    return evaluator_named(cell.classifier, kind, allow_imports=cell.allow_imports)
 
 
 @cache
@@ -216,7 +216,7 @@ def ranking(problem: Problem, cell: Cell, seen: Part, transform: str, remember: 
         selector = prepared(cell.selector, cell.ks[-1], kind, seed=seen.seed)
         with _recorded_warnings() as selecting:
             start = own_seconds()
-            order = order_of_features(selector, X, seen.y, kind, cell.ks, coded.groups)
+            order = features_by_rank(selector, X, seen.y, kind, cell.ks, coded.groups)
             seconds = own_seconds() - start
         return {"features": order[: cell.ks[-1]].tolist(), "seconds": seconds, "warnings": selecting}
 
@@ -231,18 +231,18 @@ def own_seconds() -> float:
     return process_time() + saved_seconds()
 
 
-def tuned_on(judge: Judge, part: Part, problem: Problem, scoring: Scoring) -> dict[str, Any]:
+def tuned_on(evaluator: Evaluator, part: Part, problem: Problem, scoring: Scoring) -> dict[str, Any]:
     """Choose the model's parameter by inner cross-validation that keeps groups whole."""
-    if judge.tuned is None:
+    if evaluator.tuned is None:
         return {}
     kind = problem.data.kind
     few = enough_samples(part.y, kind, part.seed)
     X, y, groups = part.X[few], part.y[few], _of(part.groups, few)
-    return tuned(judge, X, y, folds_of(y, kind, FOLDS, part.seed, groups), part.seed, scoring)
+    return tuned(evaluator, X, y, folds_of(y, kind, FOLDS, part.seed, groups), part.seed, scoring)
 
 
 def scores_by_k(
-    judge: Judge,
+    evaluator: Evaluator,
     best: dict[str, Any],
     train: Part,
     test: tuple[Floats, Array],
@@ -254,7 +254,7 @@ def scores_by_k(
     fitted, unseen = scaled(train.X, test[0]) if train.X.shape[1] else (train.X, test[0])
     by_k = {}
     for k in ks:
-        model = judge.model(train.seed, best, balanced=scoring.balanced)
+        model = evaluator.model(train.seed, best, balanced=scoring.balanced)
         end = ends[k - 1] if k else 0  # a reference may have no features
         start = process_time()
         model.fit(fitted[:, :end], train.y)

@@ -17,18 +17,17 @@ from infused.coding import Coded, Coder
 from infused.exceptions import InputError, Setting
 from infused.record.explained import explained_variance
 from infused.record.sentences import measure, score_number
-from infused.selectors.choose.evaluators import Judge, default_judge, judge_named, scaled
+from infused.selectors.choose.contest import Contest, curve_of_one
+from infused.selectors.choose.evaluators import Evaluator, default_evaluator, evaluator_named, scaled
 from infused.selectors.choose.number import (
     Fold,
     NumberCurve,
     Split,
     dense,
-    number_curve,
     numbers_to_try,
     to_choose_on,
 )
 from infused.selectors.choose.scoring import Scoring
-from infused.selectors.method import with_groups
 
 TRANSFORMS: dict[str, Callable[[Any], Any]] = {"none": lambda X: X, "sqrt": np.sqrt, "log1p": np.log1p}
 
@@ -99,13 +98,13 @@ def choose_transform(
     if (_lowest(X, coder) < 0).any():
         return Choice("none", "the values were not transformed, because some are negative")
     X, y, folds = _to_choose_on(X, y, kind, FOLDS, seed)
-    judge = judge_named(default_judge(kind), kind)
+    evaluator = evaluator_named(default_evaluator(kind), kind)
     stage = Stage(None, "choosing the transform", len(TRANSFORMS) * len(folds))
     scores = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a score is wanted, not a converged model
         for name in TRANSFORMS:
-            reached = np.zeros(len(judge.candidates()))
+            reached = np.zeros(len(evaluator.candidates()))
             for train, test in folds:
                 own, other = (
                     transformed(part.F, name, numeric=part.numeric)
@@ -113,7 +112,7 @@ def choose_transform(
                 )
                 best = _most_explained(own, y[train], kind, k)
                 parts = dense(own[:, best]), dense(other[:, best])
-                reached += _scores(judge, parts, (y[train], y[test]), seed, scoring) / len(folds)
+                reached += _scores(evaluator, parts, (y[train], y[test]), seed, scoring) / len(folds)
                 stage.advance()
             scores[name] = float(reached.max())
     chosen = max(scores, key=lambda name: scores[name])
@@ -143,56 +142,26 @@ def choose_number(
     X, y, splits = _to_choose_on(X, y, kind, NUMBER_FOLDS, seed)
     grid = numbers_to_try(X.shape[1])
 
-    def coded(train: Ints, test: Ints) -> Fold:
+    def fold(split: Split) -> Fold:
+        train, test = split
         parts = coded_parts(coder, X, train, test)
         F, F_test = (transformed(part.F, transform, numeric=part.numeric) for part in parts)
-        return Fold(F, y[train], F_test, y[test], parts[0].columns, parts[0].groups)
+        return Fold(F, y[train], F_test, y[test], parts[0].groups)
 
-    def rank(fold: Fold) -> Ints:
-        return order_of_features(make(int(grid[-1])), fold.X, fold.y, kind, groups=fold.variables)
-
-    folds = (coded(*split) for split in splits)
-    return number_curve(folds, len(splits), rank, grid, kind, scoring)
+    return curve_of_one(Contest(fold, y, splits, grid, kind, scoring), make(int(grid[-1])))
 
 
 def tuned(
-    judge: Judge, X: Floats, y: Array, splits: list[Split], seed: int, scoring: Scoring
+    evaluator: Evaluator, X: Floats, y: Array, splits: list[Split], seed: int, scoring: Scoring
 ) -> dict[str, Any]:
     """The model's parameter with the best mean score over the splits, each scaled by its training part.
 
     Of equals the first: the strongest penalty.
     """
-    scores = np.zeros(len(judge.candidates()))
+    scores = np.zeros(len(evaluator.candidates()))
     for train, test in splits:
-        scores += _scores(judge, (X[train], X[test]), (y[train], y[test]), seed, scoring) / len(splits)
-    return judge.candidates()[int(np.argmax(scores))]
-
-
-def order_of_features(
-    selector: Any,
-    X: Data,
-    y: Array,
-    kind: TargetKind,
-    ks: Sequence[int] = (),
-    groups: Ints | None = None,
-) -> Ints:
-    """All features, the best first, by a selector that is fitted here; ``ks`` are numbers that it must tell.
-
-    Where ``groups`` tell the variable of each column, variables are what is ordered. One ranking serves
-    every number of them up to the one that the selector was asked for: the best k are its first k.
-    """
-    name = type(selector).__name__
-    if kind == "real" and not _knows_target(selector) and (y == np.round(y)).all():
-        y = y + 0.5  # scikit-learn takes whole numbers for classes, and no selector minds where zero is
-    with_groups(selector, groups).fit(X, y)
-    if not hasattr(selector, "ranking_"):
-        raise InputError(f"{name} sets no ranking_, which tells the best k for every k")
-    ranking = np.asarray(selector.ranking_)
-    for k in ks:
-        found = np.count_nonzero(ranking <= k)
-        if found != k:
-            raise InputError(f"the ranking_ of {name} puts {found} features first, not {k}")
-    return np.argsort(ranking, kind="stable")
+        scores += _scores(evaluator, (X[train], X[test]), (y[train], y[test]), seed, scoring) / len(splits)
+    return evaluator.candidates()[int(np.argmax(scores))]
 
 
 def _to_choose_on(
@@ -205,11 +174,11 @@ def _to_choose_on(
 
 
 def _scores(
-    judge: Judge, parts: tuple[Floats, Floats], ys: tuple[Array, Array], seed: int, scoring: Scoring
+    evaluator: Evaluator, parts: tuple[Floats, Floats], ys: tuple[Array, Array], seed: int, scoring: Scoring
 ) -> Floats:
     """What each candidate for the model's parameter reaches on the test part; nothing where that is empty."""
     fitted, unseen = scaled(*parts)
-    models = [judge.model(seed, one, balanced=scoring.balanced) for one in judge.candidates()]
+    models = [evaluator.model(seed, one, balanced=scoring.balanced) for one in evaluator.candidates()]
     return np.nan_to_num([scoring.of(model.fit(fitted, ys[0]), unseen, ys[1]) for model in models])
 
 
@@ -217,10 +186,6 @@ def _most_explained(X: Data, y: Array, kind: TargetKind, k: int) -> Ints:
     target = np.unique(y, return_inverse=True)[1] if kind == "classes" else y
     shares, _ = explained_variance(X, np.arange(X.shape[1]), target, kind)
     return np.argsort(-shares, kind="stable")[:k]
-
-
-def _knows_target(selector: Any) -> bool:
-    return "target" in selector.get_params() if hasattr(selector, "get_params") else False
 
 
 def _lowest(X: Data, coder: Coder | None = None) -> Floats:

@@ -22,7 +22,7 @@ from typing import Any
 
 from infused._runtime.processes import sheltered_from_interrupts
 from infused._runtime.progress import reporting
-from infused._runtime.threads import format_bytes
+from infused._runtime.threads import format_bytes, get_config, set_config
 from infused.bench.plan import Cell, Problem
 from infused.bench.rows import Row, Status, failed_rows
 from infused.exceptions import InputError
@@ -154,7 +154,7 @@ class Worker:
     def _start(self) -> None:
         context = get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        process = context.Process(target=work, args=(theirs,), daemon=True)
+        process = context.Process(target=work, args=(theirs, get_config()), daemon=True)
         with _single_threaded(), sheltered_from_interrupts():
             process.start()
         self._process = process  # not before: one that could not start cannot be stopped
@@ -239,9 +239,10 @@ def evaluate_all(
             worker.stop()
 
 
-def work(pipe: Any) -> None:
+def work(pipe: Any, config: dict[str, Any]) -> None:
     """Live as a worker: receive a cell, say so, say when the work of its method begins, send its rows."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    set_config(**config)
     problem: Any = None
     with sharing(), suppress(EOFError):
         while True:

@@ -202,10 +202,10 @@ def chosen_methods(ids: Sequence[str] | None, ablate: bool, allow_imports: bool 
 
 
 def _bytes(text: str | None) -> int | None:
-    from infused._runtime.threads import memory_budget
+    from infused._runtime.threads import in_bytes
 
     try:
-        return None if text is None else memory_budget(text)
+        return None if text is None else in_bytes(text)
     except ValueError:
         raise InputError(f"--memory {text!r}: give a size like 4GB or 500MB") from None
 

@@ -138,7 +138,6 @@ def feature_distributions(
     *,
     graph: Graph = "kernel",
     n_jobs: int | None = -1,
-    memory_budget: int | float | str | None = None,
     progress: ProgressCallback | None = None,
 ) -> Floats:
     r"""Compute the distribution of each feature's graph, in O(M log M) per feature.
@@ -156,8 +155,6 @@ def feature_distributions(
         Compare samples by the kernel K above (the paper's Eq. 1) or by the distance A itself.
     n_jobs : int or None, default=-1
         Threads over features, as in joblib; -1 for every core.
-    memory_budget : int, float, str or None, default=None
-        Bytes (or like ``"4GB"``) that the result may take; None for half of the free memory.
     progress : callable or None, default=None
         Called as ``progress(fraction, message)``; return False to cancel.
 
@@ -186,7 +183,7 @@ def feature_distributions(
     array([0.2, 0.4, 0.4])
     """
     X = check_data(X)
-    _require_dense(X.shape, memory_budget)
+    _require_dense(X.shape)
     with workers(n_jobs) as work:
         stage = Stage(progress, "building feature graphs", X.shape[1])
         return feature_graphs(X, graph, work, stage, mass=1.0).dense().T
@@ -199,7 +196,6 @@ def target_distributions(
     graph: Graph = "kernel",
     target: Target = "auto",
     n_jobs: int | None = -1,
-    memory_budget: int | float | str | None = None,
     progress: ProgressCallback | None = None,
 ) -> Floats:
     r"""Compute the distribution of each feature's target graph.
@@ -224,8 +220,6 @@ def target_distributions(
         How to read y; "auto" takes fractional numbers as real values and everything else as classes.
     n_jobs : int or None, default=-1
         Threads over features, as in joblib; -1 for every core.
-    memory_budget : int, float, str or None, default=None
-        Bytes (or like ``"4GB"``) that the result may take; None for half of the free memory.
     progress : callable or None, default=None
         Called as ``progress(fraction, message)``; return False to cancel.
 
@@ -254,7 +248,7 @@ def target_distributions(
     array([0.25, 0.25, 0.25, 0.25])
     """
     X = check_data(X)
-    _require_dense(X.shape, memory_budget)
+    _require_dense(X.shape)
     with workers(n_jobs) as work:
         stage = Stage(progress, "building target graphs", X.shape[1])
         graphs = target_graphs(X, y, graph, target, work, stage, mass=1.0)
@@ -345,10 +339,10 @@ def _feature_spans(X: Data) -> list[slice]:
     return spans(X.shape[1], max(1, int(ENTRIES_PER_TASK // max(entries, 1))))
 
 
-def _require_dense(shape: tuple[int, int], budget: int | float | str | None) -> None:
+def _require_dense(shape: tuple[int, int]) -> None:
     require(
         8 * shape[0] * shape[1],
-        memory_budget(budget),
+        memory_budget(),
         f"A dense array of {shape[0]} x {shape[1]} distributions",
         "use StructuralInformation.from_data, which keeps sparse data sparse",
     )

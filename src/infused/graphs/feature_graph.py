@@ -35,9 +35,6 @@ class FeatureGraph:
         The feature.
     graph : {"kernel", "euclidean"}, default="kernel"
         Edges weighted by K (the paper's Eq. 1) or by A.
-    memory_budget : int, float, str or None, default=None
-        Bytes (or like ``"4GB"``) that the adjacency may take, which is only made when asked for; None for
-        half of the free memory.
 
     Attributes
     ----------
@@ -45,8 +42,6 @@ class FeatureGraph:
         The feature.
     graph : str
         The kind of graph.
-    memory_budget : int, float, str or None
-        The budget, as given.
     n_samples : int
         The number of vertices.
 
@@ -72,14 +67,13 @@ class FeatureGraph:
     array([0.2, 0.4, 0.4])
     """
 
-    def __init__(self, f: Any, *, graph: Graph = "kernel", memory_budget: int | float | str | None = None):
+    def __init__(self, f: Any, *, graph: Graph = "kernel"):
         check_choice("graph", graph, GRAPHS)
         f = np.asarray(f)
         if f.ndim != 1:
             raise InputError(f"f must be one feature, a vector of samples; got an array of shape {f.shape}.")
         self.values: Floats = np.asarray(check_data(f.reshape(-1, 1)), dtype=np.float64).ravel()
         self.graph = graph
-        self.memory_budget = memory_budget
 
     @classmethod
     def of_target(
@@ -89,7 +83,6 @@ class FeatureGraph:
         *,
         target: Target = "auto",
         graph: Graph = "kernel",
-        memory_budget: int | float | str | None = None,
     ) -> FeatureGraph:
         """Make the target graph of a feature: of its class means, or of y itself when y is continuous.
 
@@ -103,8 +96,6 @@ class FeatureGraph:
             How to read y; "auto" takes fractional numbers as real values and everything else as classes.
         graph : {"kernel", "euclidean"}, default="kernel"
             The kind of graph, as of the class.
-        memory_budget : int, float, str or None, default=None
-            Bytes that the adjacency may take, as of the class.
 
         Returns
         -------
@@ -121,12 +112,11 @@ class FeatureGraph:
         >>> FeatureGraph.of_target([0.0, 2.0, 4.0, 4.0], ["a", "a", "b", "b"]).values
         array([1., 1., 4., 4.])
         """
-        options: dict[str, Any] = {"graph": graph, "memory_budget": memory_budget}
-        source = cls(f, **options)
+        source = cls(f, graph=graph)
         y, kind = resolve_target(source.values, y, target)
         if kind == "real":
-            return cls(y, **options)
-        return cls(_class_means(source.values, y), **options)
+            return cls(y, graph=graph)
+        return cls(_class_means(source.values, y), graph=graph)
 
     @property
     def n_samples(self) -> int:
@@ -257,7 +247,7 @@ class FeatureGraph:
     def _distances(self, scale: float) -> Floats:
         require(
             4 * 8 * self.n_samples**2,
-            memory_budget(self.memory_budget),
+            memory_budget(),
             f"The adjacency of {self.n_samples} samples",
             "use distribution(), which needs no matrix",
         )

@@ -15,8 +15,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from infused import _kernels
-from infused._runtime.threads import Workers, require, spans, workers
-from infused._runtime.threads import memory_budget as in_bytes
+from infused._runtime.threads import Workers, memory_budget, require, spans, workers
 from infused._typing import Array, Floats, Ints
 from infused.information.discrete import Codes, DenseCodes, SparseCodes
 
@@ -102,7 +101,6 @@ def joint_information(
     *,
     weights: Ints | None = None,
     n_jobs: int | None = None,
-    memory_budget: int | float | str | None = None,
 ) -> Floats:
     """Compute W_ij = I({f_i, f_j}; y), features x features, symmetric; the diagonal is I(f_i; y).
 
@@ -116,12 +114,10 @@ def joint_information(
         How often each sample counts.
     n_jobs : int, optional
         Threads; -1 for every core.
-    memory_budget : int or str, optional
-        See :class:`infused.StructuralInformation`.
     """
     n_features, _ = codes.shape
     what = f"The joint information of {n_features} features"
-    require(8 * n_features**2, in_bytes(memory_budget), what, "take fewer features")
+    require(8 * n_features**2, memory_budget(), what, "take fewer features")
     W = np.empty((n_features, n_features))
     with workers(n_jobs) as pool:
         table, unit, counter, classes = _counted(codes, y, pool, weights)

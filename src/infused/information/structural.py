@@ -15,8 +15,7 @@ from joblib import hash as content_hash
 from infused._runtime.messages import check_choice
 from infused._runtime.progress import ProgressCallback, Stage
 from infused._runtime.tasks import Cluster, current_cluster, is_collection
-from infused._runtime.threads import Workers, require, spans, workers
-from infused._runtime.threads import memory_budget as resolve_budget
+from infused._runtime.threads import Workers, memory_budget, require, spans, workers
 from infused._typing import Floats, Ints
 from infused.exceptions import InputError, PrecisionError
 from infused.graphs.distributions import (
@@ -78,8 +77,6 @@ class StructuralInformation:
         one logarithm at a time. "auto" takes the cheapest by a cost model.
     n_jobs : int or None, default=-1
         Threads, as in joblib; -1 for every core. The result does not depend on it.
-    memory_budget : int, float, str or None, default=None
-        Bytes (or like ``"4GB"``) that a result may take; None for half of the free memory.
     progress : callable or None, default=None
         Called as ``progress(fraction, message)``; return False to cancel.
 
@@ -128,13 +125,12 @@ class StructuralInformation:
         criterion: CriterionName = "three-way",
         route: RouteName = "auto",
         n_jobs: int | None = -1,
-        memory_budget: int | float | str | None = None,
         progress: ProgressCallback | None = None,
     ):
         P, T = check_distributions(P, "P"), check_distributions(T, "T")
         if P.shape != T.shape:
             raise InputError(f"P and T must have one shape, got {P.shape[::-1]} and {T.shape[::-1]}.")
-        options = Options(tol, criterion, route, n_jobs, resolve_budget(memory_budget), progress)
+        options = Options(tol, criterion, route, n_jobs, memory_budget(), progress)
         with workers(n_jobs) as work:
             self._prepare(DenseDistributions(P), TargetDistributions.from_dense(T), options, work)
 
@@ -150,7 +146,6 @@ class StructuralInformation:
         criterion: CriterionName = "three-way",
         route: RouteName = "auto",
         n_jobs: int | None = -1,
-        memory_budget: int | float | str | None = None,
         progress: ProgressCallback | None = None,
     ) -> StructuralInformation:
         """Start from data: graphs, their distributions, and what U needs of them.
@@ -175,8 +170,6 @@ class StructuralInformation:
             or one logarithm at a time. "auto" takes the cheapest by a cost model.
         n_jobs : int or None, default=-1
             Threads, as in joblib; -1 for every core. The result does not depend on it.
-        memory_budget : int, float, str or None, default=None
-            Bytes (or like ``"4GB"``) that a result may take; None for half of the free memory.
         progress : callable or None, default=None
             Called as ``progress(fraction, message)``; return False to cancel.
 
@@ -196,7 +189,7 @@ class StructuralInformation:
         >>> StructuralInformation.from_data(*load_wine(return_X_y=True))
         StructuralInformation(13 features, 178 samples, route='direct')
         """
-        options = Options(tol, criterion, route, n_jobs, resolve_budget(memory_budget), progress)
+        options = Options(tol, criterion, route, n_jobs, memory_budget(), progress)
         cluster = cluster_for(X)
         if cluster is not None:
             there: StructuralInformation = cluster.information(X, y, graph, target, options)
@@ -485,7 +478,6 @@ def structural_information(
     criterion: CriterionName = "three-way",
     route: RouteName = "auto",
     n_jobs: int | None = -1,
-    memory_budget: int | float | str | None = None,
     progress: ProgressCallback | None = None,
     out: Floats | None = None,
 ) -> Floats:
@@ -520,8 +512,6 @@ def structural_information(
         one logarithm at a time. "auto" takes the cheapest by a cost model.
     n_jobs : int or None, default=-1
         Threads, as in joblib; -1 for every core. The result does not depend on it.
-    memory_budget : int, float, str or None, default=None
-        Bytes (or like ``"4GB"``) that a result may take; None for half of the free memory.
     progress : callable or None, default=None
         Called as ``progress(fraction, message)``; return False to cancel.
     out : ndarray of shape (n_features, n_features) or None, default=None
@@ -563,7 +553,6 @@ def structural_information(
             criterion=criterion,
             route=route,
             n_jobs=n_jobs,
-            memory_budget=memory_budget,
             progress=progress,
         )
         return information.full(out)

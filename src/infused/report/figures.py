@@ -281,7 +281,6 @@ def _structure_of_fit(given: Any, X: Any, y: Any, features: Any) -> StructureMap
         y,
         graph=getattr(selector, "graph", "kernel"),
         n_jobs=getattr(selector, "n_jobs", None),
-        memory_budget=getattr(selector, "memory_budget", None),
     )
     return StructureMap(fitted.called(chosen), U, by_rank=features is None)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,11 +14,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from infused._runtime.checks import check_varied, in_double, sound
 from infused._runtime.compat import CallbackSupport, Interval, StrOptions, output_container
 from infused._runtime.tasks import is_collection
-from infused._typing import Floats, Ints
+from infused._typing import Floats, Ints, TargetKind
 from infused.exceptions import InputError, Setting
 from infused.graphs.validation import comparable
 from infused.selectors.inputs.frames import has_texts, kept_columns
 from infused.selectors.inputs.groups import Groups
+
+if TYPE_CHECKING:
+    from infused.selectors.inputs.checks import Inputs
 
 #: What ``n_features_to_select`` may be, for scikit-learn's validation of parameters.
 NUMBER_OF_FEATURES = [
@@ -82,12 +85,25 @@ class BaseSelector(CallbackSupport, SoundSelector, BaseEstimator):  # type: igno
     A subclass sets them in ``fit``; this class turns them into the mask that scikit-learn asks for.
     """
 
+    n_features_to_select: Any
     groups: Any
     keep: Any
 
     def _variables(self, X: Any) -> Groups:
-        """What is selected: the groups of the columns of X, which was seen, or the columns themselves."""
+        """Return the variables: the groups of the columns of X, or the columns themselves."""
         return Groups.parse(self.groups, X.shape[1], getattr(self, "feature_names_in_", None))
+
+    def _number(self, inputs: Inputs, kept: Ints, real: bool, sample_weight: Any = None) -> Any:
+        """Return ``n_features_to_select``; "auto" is chosen by cross-validation, as AutoSelector does."""
+        self.__dict__.pop("number_curve_", None)  # of an earlier fit
+        asked = self.n_features_to_select
+        if not isinstance(asked, str):
+            return asked
+        from infused.selectors.choose.auto import chosen_number
+
+        kind: TargetKind = "real" if real else "classes"
+        self.number_curve_ = chosen_number(self, inputs, kept, kind, sample_weight)
+        return self.number_curve_.chosen
 
     def _store_ranking(self, variables: Groups, scores: Floats, ranking: Ints, chosen: Any) -> None:
         """Set what all selectors have; scores, ranks and the chosen are by variable, the mask by column."""
@@ -123,7 +139,7 @@ def how_many(n_features_to_select: Any, variables: Groups, n_kept: int = 0) -> i
 
 
 def number_or_half(n_features_to_select: Any, variables: Groups, n_kept: int = 0) -> int:
-    """The same, where None stands for half of them."""
+    """Resolve n_features_to_select; None means half of the features."""
     half = max(1, n_kept, len(variables) // 2)
     return how_many(n_features_to_select, variables, n_kept) or half
 
@@ -172,7 +188,7 @@ def checked(selector: BaseSelector, X: Any, y: Any, **options: Any) -> tuple[Any
 
 
 def with_targets(selector: BaseSelector, X: Any, y: Any) -> tuple[Any, Any]:
-    """The same, where y may have several columns: real ones, or an indicator of each label."""
+    """Check X and y, where y may have several columns: continuous ones, or an indicator of each label."""
     return checked(selector, X, y, multi_output=True)
 
 

@@ -70,12 +70,6 @@ _GROUPS = entries("""
     keep : array-like or None, default=None
         Features that are always selected, by name or position (groups by name): they have the first ranks, in
         this order, and count in ``n_features_to_select``.
-    cv : int, splitter of scikit-learn's kind or iterable of splits, default=5
-        How samples are split where ``n_features_to_select="auto"``. A number of folds is stratified,
-        shuffled, and on at most 3,000 samples.
-    scoring : str, callable or None, default=None
-        What counts there: a name such as "accuracy", "balanced_accuracy", "roc_auc", "f1", "r2" or "mae", or
-        any scorer of scikit-learn; None takes what suits y.
     group_names_ : ndarray of object of shape (n_groups,)
         The groups in the order of their first columns, which is that of ``scores_`` and ``ranking_``; only
         where ``groups`` was given.
@@ -135,8 +129,6 @@ _LINEAR = {
             Largest violation of the optimality conditions, relative to lambda1.
         n_jobs : int or None, default=None
             Threads for linear algebra, -1 for every core; None leaves them to BLAS.
-        memory_budget : int, float, str or None, default=None
-            Bytes (or like ``"4GB"``) that an array may take; None for half of the free memory.
         scores_ : ndarray of shape (n_features,) or (n_groups,)
             Larger is better; in the order of ``ranking_``.
         ranking_ : ndarray of int of shape (n_features,) or (n_groups,)
@@ -190,16 +182,14 @@ INFORMED = {
         n_jobs : int or None, default=None
             Threads for the information of pairs (None for one) and for linear algebra (None leaves them to
             BLAS); -1 for every core.
-        memory_budget : int, float, str or None, default=None
-            Bytes (or like ``"4GB"``) that an array may take; None for half of the free memory. Where the
-            information of all pairs would not fit, the first rounds of the recursive ranking run with a ridge
-            in its place, and it enters as soon as what is left fits.
         unbounded_ : bool
             Whether Algorithm 1 was run on an objective without a minimum, as ``unbounded="iterate"`` asks.
         lambda3_limit_ : float
             The largest admissible lambda3; only in the paper's formulation.
         n_features_screened_ : int
-            Features dropped before the information of pairs entered; zero where it fits.
+            Features dropped before the information of pairs entered: where that of all pairs would pass the
+            memory budget (see :func:`infused.config_context`), the first rounds of the recursive ranking run
+            with a ridge in its place. Zero where it fits.
         information_error_ : float
             Where features are many more than samples, not all of U is formed: the measured error of what
             stands for it, relative to the largest eigenvalue of U less its mean. Zero where it was formed.
@@ -334,7 +324,7 @@ FORWARD = {
     **_HALF,
     **_GROUPS,
     **_UNPENALISED,
-    **{name: LINEAR[name] for name in ("target", "standardize", "n_jobs", "memory_budget")},
+    **{name: LINEAR[name] for name in ("target", "standardize", "n_jobs")},
     **_SUPPORT,
     **_SEEN,
 }
@@ -343,7 +333,7 @@ FORWARD = {
 KNOCKOFFS = {
     **{name: entry for name, entry in _GROUPS.items() if name in ("groups", "group_names_")},
     "keep": _GROUPS["keep"] + "\n    The others are tested given them; they count in no rate.",
-    **{name: LINEAR[name] for name in ("target", "memory_budget")},
+    **{name: LINEAR[name] for name in ("target",)},
     **entries("""
         n_jobs : int or None, default=None
             Threads, each for a draw; None for one, -1 for every core. The result does not depend on it.

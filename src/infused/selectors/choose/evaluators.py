@@ -1,4 +1,4 @@
-"""The models that judge a selection: classifiers and regressors by name, and the parameter that is tuned."""
+"""Evaluation models: classifiers and regressors by name, and the parameter that is tuned."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from infused.selectors.registry import find_class
 
 
 @dataclass(frozen=True)
-class Judge:
+class Evaluator:
     """A classifier or regressor of scikit-learn's kind, and the values of the one parameter that is tuned."""
 
     where: str
@@ -27,7 +27,7 @@ class Judge:
     values: tuple[float | int, ...] = ()
 
     def model(self, seed: int, tuned: Mapping[str, Any], *, balanced: bool = False) -> Any:
-        """A new model; what it draws at random comes from the seed. Balanced, it weighs all classes alike."""
+        """Make a model with a random seed. Balanced, it weighs all classes alike."""
         model = find_class(self.where)(**self.fixed, **tuned)
         takes = model.get_params()
         if balanced and "class_weight" in takes:
@@ -35,7 +35,7 @@ class Judge:
         return model.set_params(random_state=seed) if "random_state" in takes else model
 
     def candidates(self) -> list[dict[str, Any]]:
-        """What there is to choose from."""
+        """List the values of the parameter to choose from."""
         return [{}] if self.tuned is None else [{self.tuned: value} for value in self.values]
 
 
@@ -61,14 +61,14 @@ class LinearSVM(SVC):  # type: ignore[misc]  # scikit-learn has no types
         super().__init__(kernel="linear", C=C, class_weight=class_weight, random_state=random_state)
 
     def predict(self, X: Floats) -> Array:
-        """The class with most votes; of equals, the first."""
+        """Predict the class with most votes; of equals, the first."""
         decisions = self._decisions(X)
         if len(self.classes_) == 2:
             return np.asarray(self.classes_[(decisions[:, 0] > 0).astype(int)])
         return np.asarray(self.classes_[self._votes(decisions).argmax(axis=1)])
 
     def decision_function(self, X: Floats) -> Floats:
-        """Of two classes the distance to the plane, of several the votes and, between equals, distances."""
+        """Return the distance to the plane for two classes, for several the votes, with ties by distances."""
         decisions = self._decisions(X)
         if len(self.classes_) == 2:
             return decisions[:, 0]
@@ -94,50 +94,50 @@ PENALTIES = (0.01, 0.1, 1.0, 10.0)
 NEIGHBOURS = (1, 3, 5)
 
 #: By what the target holds; the first is the default.
-JUDGES: dict[TargetKind, dict[str, Judge]] = {
+EVALUATORS: dict[TargetKind, dict[str, Evaluator]] = {
     "classes": {
         # libsvm, one against one. LinearSVC, one against the rest, is less accurate with many classes.
         # A precomputed Gram matrix was measured: for 8,000 samples it takes up to three times as long, for
         # 100 to 2,000 it saves at most a few milliseconds of a fit.
-        "svm": Judge("infused.selectors.choose.evaluators:LinearSVM", {}, "C", PENALTIES),
-        "logistic": Judge("sklearn.linear_model:LogisticRegression", {"max_iter": 1000}, "C", PENALTIES),
-        "knn": Judge("sklearn.neighbors:KNeighborsClassifier", {}, "n_neighbors", NEIGHBOURS),
-        "random-forest": Judge("sklearn.ensemble:RandomForestClassifier"),
+        "svm": Evaluator("infused.selectors.choose.evaluators:LinearSVM", {}, "C", PENALTIES),
+        "logistic": Evaluator("sklearn.linear_model:LogisticRegression", {"max_iter": 1000}, "C", PENALTIES),
+        "knn": Evaluator("sklearn.neighbors:KNeighborsClassifier", {}, "n_neighbors", NEIGHBOURS),
+        "random-forest": Evaluator("sklearn.ensemble:RandomForestClassifier"),
     },
     "real": {
-        "ridge": Judge("sklearn.linear_model:Ridge", {}, "alpha", (0.1, 1.0, 10.0, 100.0)),
-        "svm": Judge("sklearn.svm:SVR", {"kernel": "linear"}, "C", PENALTIES),
-        "knn": Judge("sklearn.neighbors:KNeighborsRegressor", {}, "n_neighbors", NEIGHBOURS),
-        "random-forest": Judge("sklearn.ensemble:RandomForestRegressor"),
+        "ridge": Evaluator("sklearn.linear_model:Ridge", {}, "alpha", (0.1, 1.0, 10.0, 100.0)),
+        "svm": Evaluator("sklearn.svm:SVR", {"kernel": "linear"}, "C", PENALTIES),
+        "knn": Evaluator("sklearn.neighbors:KNeighborsRegressor", {}, "n_neighbors", NEIGHBOURS),
+        "random-forest": Evaluator("sklearn.ensemble:RandomForestRegressor"),
     },
 }
 
 
 #: What needs no features.
-CONSTANT: dict[TargetKind, Judge] = {
-    "classes": Judge("sklearn.dummy:DummyClassifier", {"strategy": "most_frequent"}),
-    "real": Judge("sklearn.dummy:DummyRegressor"),
+CONSTANT: dict[TargetKind, Evaluator] = {
+    "classes": Evaluator("sklearn.dummy:DummyClassifier", {"strategy": "most_frequent"}),
+    "real": Evaluator("sklearn.dummy:DummyRegressor"),
 }
 
-LARGEST_WHOLE = 2 * 2**30  # bytes that all features may take as a dense array to be judged together
+LARGEST_WHOLE = 2 * 2**30  # bytes that all features may take as a dense array to be evaluated together
 
 
-def default_judge(kind: TargetKind) -> str:
-    """The name of the model that judges where none is asked for."""
-    return next(iter(JUDGES[kind]))
+def default_evaluator(kind: TargetKind) -> str:
+    """Return the name of the evaluation model where none is asked for."""
+    return next(iter(EVALUATORS[kind]))
 
 
-def judge_named(name: str, kind: TargetKind, *, allow_imports: bool = False) -> Judge:
+def evaluator_named(name: str, kind: TargetKind, *, allow_imports: bool = False) -> Evaluator:
     """Return a model by its name; where imports are allowed, also by the dotted path to its class.
 
     The C of a class is tuned where it has one.
 
-    >>> judge_named("svm", "classes").tuned
+    >>> evaluator_named("svm", "classes").tuned
     'C'
-    >>> judge_named("sklearn.linear_model.RidgeClassifier", "classes", allow_imports=True).tuned is None
+    >>> evaluator_named("sklearn.linear_model.RidgeClassifier", "classes", allow_imports=True).tuned is None
     True
     """
-    known = JUDGES[kind]
+    known = EVALUATORS[kind]
     if name in known:
         return known[name]
     if "." not in name:
@@ -152,11 +152,11 @@ def judge_named(name: str, kind: TargetKind, *, allow_imports: bool = False) -> 
     if not hasattr(find_class(name), "fit"):
         raise InputError(Setting("classifier", name), " is no class of a model: it has no fit")
     has_penalty = "C" in find_class(name)().get_params()
-    return Judge(name, {}, "C", PENALTIES) if has_penalty else Judge(name)
+    return Evaluator(name, {}, "C", PENALTIES) if has_penalty else Evaluator(name)
 
 
 def scaled(train: Floats, test: Floats) -> tuple[Floats, Floats]:
-    """Both with the mean and the deviation of the training part taken out."""
+    """Take the mean and the deviation of the training part out of both."""
     from sklearn.preprocessing import StandardScaler
 
     train, test = tame_together(train, test)

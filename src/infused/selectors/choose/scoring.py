@@ -11,7 +11,7 @@ import numpy as np
 from infused._runtime.messages import check_choice, quoted, reason
 from infused._typing import Array, Floats, TargetKind
 from infused.exceptions import InputError, Setting
-from infused.selectors.choose.evaluators import Judge
+from infused.selectors.choose.evaluators import Evaluator
 
 #: The scores for each kind of target; the first is the default.
 SCORINGS: dict[TargetKind, tuple[str, ...]] = {
@@ -98,7 +98,7 @@ def scoring_for(name: Any, y: Array, kind: TargetKind) -> Scoring:
     return Scoring(name, rarer)
 
 
-def check_scoring(name: str, kind: TargetKind, n_classes: int, judge: Judge, called: str) -> None:
+def check_scoring(name: str, kind: TargetKind, n_classes: int, evaluator: Evaluator, called: str) -> None:
     """Refuse a score that does not exist, or that means nothing for such a target or model."""
     from sklearn.metrics import get_scorer_names
 
@@ -117,7 +117,7 @@ def check_scoring(name: str, kind: TargetKind, n_classes: int, judge: Judge, cal
     # Labels are texts, so that what takes them for numbers fails.
     y = np.array([f"c{n % n_classes}" for n in range(len(X))]) if kind == "classes" else X[:, 0] + 9.0
     try:
-        Scoring(name).of(judge.model(0, {}).fit(X, y), X, y)
+        Scoring(name).of(evaluator.model(0, {}).fit(X, y), X, y)
     except (AttributeError, TypeError, ValueError) as error:
         raise InputError(
             Setting("scoring", name), f" cannot be had of the model {called!r} here: {reason(error)}"

@@ -38,7 +38,7 @@ from infused.penalties.rows import GroupNorms, RowGroups
 from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, ahead, how_many, ranks
 from infused.selectors.control.redundancy import cluster_representatives
 from infused.selectors.docs import KNOCKOFFS, documented
-from infused.selectors.inputs.checks import look
+from infused.selectors.inputs.checks import check_inputs
 from infused.selectors.inputs.groups import GROUPS, KEEP, Groups
 from infused.selectors.inputs.training import basis, dense_design, left_over, resolve_coding, target_matrix
 from infused.selectors.linear.model import Fit, SparseModel
@@ -226,7 +226,6 @@ class KnockoffSelector(BaseSelector):
     random_state : int, RandomState instance or None, default=None
         Seed of the copies.
     %(n_jobs)s
-    %(memory_budget)s
 
     Attributes
     ----------
@@ -269,7 +268,6 @@ class KnockoffSelector(BaseSelector):
         "keep": KEEP,
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
-        "memory_budget": [Real, str, None],
     }
 
     def __init__(
@@ -285,7 +283,6 @@ class KnockoffSelector(BaseSelector):
         keep: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
-        memory_budget: int | float | str | None = None,
     ):
         self.fdr = fdr
         self.n_features_to_select = n_features_to_select
@@ -297,7 +294,6 @@ class KnockoffSelector(BaseSelector):
         self.keep = keep
         self.random_state = random_state
         self.n_jobs = n_jobs
-        self.memory_budget = memory_budget
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -320,12 +316,12 @@ class KnockoffSelector(BaseSelector):
         self : object
             The fitted selector.
         """
-        seen = look(self, X, y, several=True)
+        seen = check_inputs(self, X, y, several=True)
         X, y, variables = seen.coded.X, seen.y, seen.coded.variables
         kept = variables.places(self.keep)
         number = None if self.n_features_to_select == "auto" else self.n_features_to_select
         k = how_many(number, variables, len(kept))
-        budget = memory_budget(self.memory_budget)
+        budget = memory_budget()
         F = dense_design(X, True, budget)
         Y = target_matrix(y, resolve_coding(y, self.target), True)
         given = F[:, np.isin(variables.codes, kept)]  # which the model has without a penalty

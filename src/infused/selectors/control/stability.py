@@ -17,7 +17,7 @@ from infused._runtime.messages import count
 from infused._typing import Array, Floats, Ints
 from infused.exceptions import InputError, Setting
 from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, check_one_target, how_many
-from infused.selectors.choose.number import CV, SCORING, chosen_number, numbers_to_try
+from infused.selectors.choose.number import numbers_to_try
 from infused.selectors.control.half_samples import (
     BOUNDS,
     Bound,
@@ -28,7 +28,7 @@ from infused.selectors.control.half_samples import (
     smallest_threshold,
 )
 from infused.selectors.docs import STABILITY, documented
-from infused.selectors.inputs.checks import Seen, look
+from infused.selectors.inputs.checks import Inputs, check_inputs
 from infused.selectors.inputs.groups import GROUPS, KEEP, Groups
 from infused.selectors.inputs.training import constant_columns, is_real
 from infused.selectors.linear.lasso import Lasso
@@ -71,8 +71,6 @@ class StabilitySelection(BaseSelector):
     %(target)s
     %(groups)s
     %(keep)s
-    %(cv)s
-    %(scoring)s
     n_jobs : int or None, default=None
         Pairs that run side by side; -1 for as many as there are cores. The result does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -135,8 +133,6 @@ class StabilitySelection(BaseSelector):
         "target": [StrOptions({"auto", "classes", "real"})],
         "groups": GROUPS,
         "keep": KEEP,
-        "cv": CV,
-        "scoring": SCORING,
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
@@ -153,8 +149,6 @@ class StabilitySelection(BaseSelector):
         target: str = "auto",
         groups: Any = None,
         keep: Any = None,
-        cv: Any = 5,
-        scoring: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ):
@@ -167,8 +161,6 @@ class StabilitySelection(BaseSelector):
         self.target = target
         self.groups = groups
         self.keep = keep
-        self.cv = cv
-        self.scoring = scoring
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -180,7 +172,7 @@ class StabilitySelection(BaseSelector):
         return tags
 
     @fit_context
-    def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any) -> Self:
         """Select the features that halves of the samples agree on.
 
         Parameters
@@ -189,8 +181,6 @@ class StabilitySelection(BaseSelector):
             Training samples.
         y : array of shape (n_samples,) or (n_samples, n_targets)
             What the selector takes.
-        groups : array-like of shape (n_samples,), default=None
-            Samples that belong together, where ``n_features_to_select="auto"`` and ``cv`` asks for them.
 
         Returns
         -------
@@ -198,11 +188,11 @@ class StabilitySelection(BaseSelector):
             The fitted selector.
         """
         base = made(self.selector)
-        seen = self._looked(base, X, y)
-        X, y, variables = seen.coded.X, seen.y, seen.coded.variables
+        inputs = self._looked(base, X, y)
+        X, y, variables = inputs.coded.X, inputs.y, inputs.coded.variables
         X, kept = X.tocsr() if hasattr(X, "tocsr") else X, variables.places(self._own(base, "keep"))
         base, real = _aimed(base, y, self.target)
-        number = chosen_number(self, X, y, variables, kept, real=real, samples=groups)
+        number = self._number(inputs, kept, real)
         k = how_many(number, variables, len(kept))
         constant = variables.all_of(constant_columns(X))
         constant[kept] = False
@@ -220,18 +210,18 @@ class StabilitySelection(BaseSelector):
             numbers=numbers_to_try(min(most, len(variables))),
             n_jobs=self.n_jobs,
         )
-        self._store(halves, seen.variables, kept, constant, k, p)
+        self._store(halves, inputs.variables, kept, constant, k, p)
         self._tell(halves, k)
         return self
 
-    def _looked(self, base: Any, X: Any, y: Any) -> Seen:
+    def _looked(self, base: Any, X: Any, y: Any) -> Inputs:
         """Check X and y once for all halves; groups are our own, or those of the selector."""
         several = base.__sklearn_tags__().target_tags.multi_output
         if not several:
             check_one_target(self, y)
-        seen = look(self, X, y, several=several)
+        inputs = check_inputs(self, X, y, several=several)
         names = getattr(self, "feature_names_in_", None)
-        return replace(seen, variables=Groups.parse(self._own(base, "groups"), seen.X.shape[1], names))
+        return replace(inputs, variables=Groups.parse(self._own(base, "groups"), inputs.X.shape[1], names))
 
     def _own(self, base: Any, name: str) -> Any:
         """Return our own parameter, or that of the selector."""

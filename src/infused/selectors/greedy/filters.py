@@ -16,9 +16,8 @@ from infused.graphs.validation import Target
 from infused.information.discrete import MAX_BINS, target_codes
 from infused.information.mutual import RESOLUTION, MutualInformation
 from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, check_one_target, number_or_half
-from infused.selectors.choose.number import CV, SCORING, chosen_number
 from infused.selectors.docs import FILTERS, documented
-from infused.selectors.inputs.checks import look
+from infused.selectors.inputs.checks import check_inputs
 from infused.selectors.inputs.groups import GROUPS, KEEP
 from infused.selectors.inputs.training import is_real
 
@@ -40,8 +39,6 @@ class InformationFilter(BaseSelector):
         "target": [StrOptions({"auto", "classes", "real"})],
         "groups": GROUPS,
         "keep": KEEP,
-        "cv": CV,
-        "scoring": SCORING,
         "n_jobs": [Integral, None],
     }
 
@@ -56,7 +53,7 @@ class InformationFilter(BaseSelector):
         return tags
 
     @fit_context
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Rank and select the features of X for the target y.
 
         Parameters
@@ -67,8 +64,6 @@ class InformationFilter(BaseSelector):
             Class labels of any kind, or real values.
         sample_weight : array-like of shape (n_samples,) or None, default=None
             What each sample counts; a whole number is as good as so many copies of it.
-        groups : array-like of shape (n_samples,), default=None
-            Samples that belong together, where ``n_features_to_select="auto"`` and ``cv`` asks for them.
 
         Returns
         -------
@@ -76,24 +71,17 @@ class InformationFilter(BaseSelector):
             The fitted selector.
         """
         check_one_target(self, y)
-        seen = look(self, X, y, gaps=True)
-        variables = seen.variables
+        inputs = check_inputs(self, X, y, gaps=True)
+        variables = inputs.variables
         kept = variables.places(self.keep)
-        real = is_real(seen.y, self.target)
-        number = chosen_number(
-            self,
-            *seen.judged(self.n_features_to_select),
-            kept,
-            real=real,
-            samples=groups,
-            sample_weight=sample_weight,
-        )
+        real = is_real(inputs.y, self.target)
+        number = self._number(inputs, kept, real, sample_weight)
         k = number_or_half(number, variables, len(kept))
-        seen = seen.weighed(sample_weight)
-        counts, units = (None, None) if seen.weights is None else (seen.weights.counts, seen.weights.units)
+        inputs = inputs.weighed(sample_weight)
+        counts, units = inputs.whole_weights
         kind: Target = "real" if real else "classes"
-        y_codes = target_codes(seen.X, seen.y, target=kind, n_bins=self.n_bins, weights=counts)
-        codes = seen.codes(self.n_bins, self.n_jobs)
+        y_codes = target_codes(inputs.X, inputs.y, target=kind, n_bins=self.n_bins, weights=counts)
+        codes = inputs.codes(self.n_bins, self.n_jobs)
         with workers(self.n_jobs) as pool:
             information = MutualInformation.build(codes, y_codes, pool, units)
             self.relevance_ = information.with_target()
@@ -195,8 +183,6 @@ class MIFS(InformationFilter):
     %(target)s
     %(groups)s
     %(keep)s
-    %(cv)s
-    %(scoring)s
     %(n_jobs)s
 
     Attributes
@@ -236,8 +222,6 @@ class MIFS(InformationFilter):
         target: Target = "auto",
         groups: Any = None,
         keep: Any = None,
-        cv: Any = 5,
-        scoring: Any = None,
         n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
@@ -246,8 +230,6 @@ class MIFS(InformationFilter):
         self.target = target
         self.groups = groups
         self.keep = keep
-        self.cv = cv
-        self.scoring = scoring
         self.n_jobs = n_jobs
 
     def _criterion(self, relevance: Floats, joined: Floats, n_taken: int) -> Floats:
@@ -277,8 +259,6 @@ class MRMR(InformationFilter):
     %(target)s
     %(groups)s
     %(keep)s
-    %(cv)s
-    %(scoring)s
     %(n_jobs)s
 
     Attributes
@@ -320,8 +300,6 @@ class MRMR(InformationFilter):
         target: Target = "auto",
         groups: Any = None,
         keep: Any = None,
-        cv: Any = 5,
-        scoring: Any = None,
         n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
@@ -330,8 +308,6 @@ class MRMR(InformationFilter):
         self.target = target
         self.groups = groups
         self.keep = keep
-        self.cv = cv
-        self.scoring = scoring
         self.n_jobs = n_jobs
 
     def _criterion(self, relevance: Floats, joined: Floats, n_taken: int) -> Floats:
@@ -359,8 +335,6 @@ class JMIM(InformationFilter):
     %(target)s
     %(groups)s
     %(keep)s
-    %(cv)s
-    %(scoring)s
     %(n_jobs)s
 
     Attributes
@@ -395,8 +369,6 @@ class JMIM(InformationFilter):
         target: Target = "auto",
         groups: Any = None,
         keep: Any = None,
-        cv: Any = 5,
-        scoring: Any = None,
         n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
@@ -404,8 +376,6 @@ class JMIM(InformationFilter):
         self.target = target
         self.groups = groups
         self.keep = keep
-        self.cv = cv
-        self.scoring = scoring
         self.n_jobs = n_jobs
 
     def _pairs(self, information: MutualInformation, s: int) -> Floats:
@@ -436,8 +406,6 @@ class JMI(InformationFilter):
     %(target)s
     %(groups)s
     %(keep)s
-    %(cv)s
-    %(scoring)s
     %(n_jobs)s
 
     Attributes
@@ -473,8 +441,6 @@ class JMI(InformationFilter):
         target: Target = "auto",
         groups: Any = None,
         keep: Any = None,
-        cv: Any = 5,
-        scoring: Any = None,
         n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
@@ -482,8 +448,6 @@ class JMI(InformationFilter):
         self.target = target
         self.groups = groups
         self.keep = keep
-        self.cv = cv
-        self.scoring = scoring
         self.n_jobs = n_jobs
 
     def _pairs(self, information: MutualInformation, s: int) -> Floats:
@@ -512,8 +476,6 @@ class CMIM(InformationFilter):
     %(target)s
     %(groups)s
     %(keep)s
-    %(cv)s
-    %(scoring)s
     %(n_jobs)s
 
     Attributes
@@ -547,8 +509,6 @@ class CMIM(InformationFilter):
         target: Target = "auto",
         groups: Any = None,
         keep: Any = None,
-        cv: Any = 5,
-        scoring: Any = None,
         n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
@@ -556,8 +516,6 @@ class CMIM(InformationFilter):
         self.target = target
         self.groups = groups
         self.keep = keep
-        self.cv = cv
-        self.scoring = scoring
         self.n_jobs = n_jobs
 
     def _pairs(self, information: MutualInformation, s: int) -> Floats:
@@ -590,8 +548,6 @@ class DISR(InformationFilter):
     %(target)s
     %(groups)s
     %(keep)s
-    %(cv)s
-    %(scoring)s
     %(n_jobs)s
 
     Attributes
@@ -625,8 +581,6 @@ class DISR(InformationFilter):
         target: Target = "auto",
         groups: Any = None,
         keep: Any = None,
-        cv: Any = 5,
-        scoring: Any = None,
         n_jobs: int | None = None,
     ):
         self.n_features_to_select = n_features_to_select
@@ -634,8 +588,6 @@ class DISR(InformationFilter):
         self.target = target
         self.groups = groups
         self.keep = keep
-        self.cv = cv
-        self.scoring = scoring
         self.n_jobs = n_jobs
 
     def _pairs(self, information: MutualInformation, s: int) -> Floats:

@@ -13,10 +13,9 @@ from infused._runtime.threads import blas_threads, memory_budget
 from infused._typing import Floats, Ints
 from infused.exceptions import InputError, Setting
 from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, number_or_half, ranks
-from infused.selectors.choose.number import CV, SCORING, chosen_number
 from infused.selectors.docs import FORWARD, documented
 from infused.selectors.greedy.search import ForwardSearch
-from infused.selectors.inputs.checks import look
+from infused.selectors.inputs.checks import check_inputs
 from infused.selectors.inputs.groups import GROUPS, KEEP, Groups
 from infused.selectors.inputs.training import (
     LARGEST_WEIGHT,
@@ -55,11 +54,8 @@ class GreedyForward(BaseSelector):
     %(target)s
     %(groups)s
     %(keep)s
-    %(cv)s
-    %(scoring)s
     %(standardize)s
     %(n_jobs)s
-    %(memory_budget)s
 
     Attributes
     ----------
@@ -98,11 +94,8 @@ class GreedyForward(BaseSelector):
         "target": [StrOptions({"auto", "onehot", "label", "real"})],
         "groups": GROUPS,
         "keep": KEEP,
-        "cv": CV,
-        "scoring": SCORING,
         "standardize": ["boolean"],
         "n_jobs": [Integral, None],
-        "memory_budget": [Real, str, None],
     }
 
     def __init__(
@@ -113,22 +106,16 @@ class GreedyForward(BaseSelector):
         target: str = "auto",
         groups: Any = None,
         keep: Any = None,
-        cv: Any = 5,
-        scoring: Any = None,
         standardize: bool = True,
         n_jobs: int | None = None,
-        memory_budget: int | float | str | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.ridge = ridge
         self.target = target
         self.groups = groups
         self.keep = keep
-        self.cv = cv
-        self.scoring = scoring
         self.standardize = standardize
         self.n_jobs = n_jobs
-        self.memory_budget = memory_budget
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -136,7 +123,7 @@ class GreedyForward(BaseSelector):
         return tags
 
     @fit_context
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Rank and select the features of X for the target y.
 
         Parameters
@@ -147,30 +134,21 @@ class GreedyForward(BaseSelector):
             Class labels, real values, several columns of real values, or an indicator matrix of labels.
         sample_weight : array-like of shape (n_samples,) or None, default=None
             What each sample counts; a whole number is as good as so many copies of it.
-        groups : array-like of shape (n_samples,), default=None
-            Samples that belong together, where ``n_features_to_select="auto"`` and ``cv`` asks for them.
 
         Returns
         -------
         self : object
             The fitted selector.
         """
-        seen = look(self, X, y, several=True)
-        kept = seen.variables.places(self.keep)
-        coding = resolve_coding(seen.y, self.target)
-        number = chosen_number(
-            self,
-            *seen.judged(self.n_features_to_select),
-            kept,
-            real=coding == "real",
-            samples=groups,
-            sample_weight=sample_weight,
-        )
-        k = number_or_half(number, seen.variables, len(kept))
-        seen = seen.weighed(sample_weight)
-        weights, variables = seen.weights, seen.coded.variables
-        F = design_matrix(seen.coded.X, self.standardize, memory_budget(self.memory_budget), weights)
-        Y = target_matrix(seen.y, coding, self.standardize, weights)
+        inputs = check_inputs(self, X, y, several=True)
+        kept = inputs.variables.places(self.keep)
+        coding = resolve_coding(inputs.y, self.target)
+        number = self._number(inputs, kept, coding == "real", sample_weight)
+        k = number_or_half(number, inputs.variables, len(kept))
+        inputs = inputs.weighed(sample_weight)
+        weights, variables = inputs.weights, inputs.coded.variables
+        F = design_matrix(inputs.coded.X, self.standardize, memory_budget(), weights)
+        Y = target_matrix(inputs.y, coding, self.standardize, weights)
         total = float((Y * Y).sum()) or 1.0
         with blas_threads(self.n_jobs):
             blocks = None if variables.single else variables.codes
@@ -185,7 +163,7 @@ class GreedyForward(BaseSelector):
             search.relevance[~constant] = np.maximum(search.relevance[~constant], 0.0)
             order, gains = search.run()
         self.gains_ = np.concatenate([first, gains]) / total
-        self._store(seen.variables, np.concatenate([kept, order]), search, total)
+        self._store(inputs.variables, np.concatenate([kept, order]), search, total)
         return self
 
     def _weight(self, F: Design) -> float:

@@ -1,4 +1,4 @@
-"""What a selector was given, checked: variables in numbers, and what each kind of selector makes of them."""
+"""Inputs of a selector, checked: variables in numbers, and what each kind of selector makes of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from infused._runtime.compat import cached_property
 from infused._runtime.messages import listed, quoted
-from infused._typing import Array, Data, Floats
+from infused._typing import Array, Data, Floats, Ints
 from infused.coding import OTHER, Coder, Levels, has_gaps, is_identifier
 from infused.exceptions import InputError
 from infused.information.discrete import Codes, DenseCodes, discretize, distinct_samples, joint_codes
@@ -24,7 +24,7 @@ from infused.selectors.inputs.training import Weights, constant_columns, weighed
 
 
 @dataclass(frozen=True)
-class Coded:
+class Columns:
     """Columns of numbers for a model, and the variable that each belongs to."""
 
     X: Data
@@ -34,11 +34,11 @@ class Coded:
 
 
 @dataclass(frozen=True)
-class Seen:
+class Inputs:
     """Samples and target as they were given, in numbers."""
 
     X: Data
-    """Of a category the codes of its levels. A gap is NaN."""
+    """Numbers, and for a category the codes of its levels. A missing value is NaN."""
     y: Any
     variables: Groups
     levels: Levels | None = None
@@ -47,36 +47,37 @@ class Seen:
     names: tuple[str, ...] | None = None
     """Of the columns; None for their positions."""
 
-    def weighed(self, sample_weight: Any) -> Seen:
-        """The same less the samples of weight zero, with the weights of the others."""
+    def weighed(self, sample_weight: Any) -> Inputs:
+        """Leave out the samples of weight zero, and add the weights of the others."""
         X, y, weights = weighed(self.X, self.y, sample_weight)
         return replace(self, X=X, y=y, weights=weights)
 
     @cached_property
-    def coded(self) -> Coded:
-        """For models: every category as one group of 0/1 columns, one for each level; numbers as they are."""
+    def coded(self) -> Columns:
+        """Return columns for models: a category as one group of 0/1 columns, one for each level."""
         return self._coded("none")
 
-    def judged(self, number: Any) -> tuple[Data, Any, Groups]:
-        """For the models that choose a number of features: gaps filled, and told; as it is, where none do."""
-        asked = isinstance(number, str) and (self.levels is not None or has_gaps(self.X))
-        coded = self._coded("median") if asked else Coded(self.X, self.variables)
-        return coded.X, self.y, coded.variables
+    @cached_property
+    def filled(self) -> Columns:
+        """Return columns for models that take no missing values, which are filled and indicated."""
+        if self.levels is None and not has_gaps(self.X):
+            return Columns(self.X, self.variables)
+        return self._coded("median")
 
-    def _coded(self, impute: str) -> Coded:
+    def _coded(self, impute: str) -> Columns:
         if self.levels is None and impute == "none":
-            return Coded(self.X, self.variables)
+            return Columns(self.X, self.variables)
         coder = Coder(self.names or tuple(map(str, range(self.X.shape[1]))), self.levels, impute)
         coding = coder.learn(self.X, None if self.weights is None else self.weights.values)
         columns = coding.apply(self.X)
         if columns.groups is None:
-            return Coded(columns.F, self.variables, coding.column_names())
+            return Columns(columns.F, self.variables, coding.column_names())
         owners = self.variables.codes[columns.groups]
-        return Coded(columns.F, replace(self.variables, codes=owners), coding.column_names())
+        return Columns(columns.F, replace(self.variables, codes=owners), coding.column_names())
 
     def codes(self, n_bins: int, n_jobs: int | None) -> Codes:
-        """For counts: numbers in bins, the levels of categories as they are, a gap as a level of its own."""
-        counts = None if self.weights is None else self.weights.counts
+        """Return codes to count: numbers in bins, categories by level, a missing value as a level."""
+        counts, _ = self.whole_weights
         distinct, _ = distinct_samples(self.X, self.y)
         if self.levels is None:
             return joint_codes(discretize(self.X, n_bins, n_jobs, counts, distinct), self.variables.codes)
@@ -90,26 +91,33 @@ class Seen:
         return joint_codes(DenseCodes.of(rows), self.variables.codes)
 
     @property
+    def whole_weights(self) -> tuple[Array | None, Ints | None]:
+        """Return the weights to fill bins by, and as integers to count by; None where there are none."""
+        return (None, None) if self.weights is None else (self.weights.counts, self.weights.units)
+
+    @property
     def constant(self) -> Array:
-        """The variables that have one value only, where a gap is a value too."""
+        """Find the variables that have one value only, where a missing value counts as one."""
         return self.variables.all_of(constant_columns(self.X))
 
 
-def look(
+def check_inputs(
     selector: Any, X: Any, y: Any, *, several: bool = False, gaps: bool = False, dtype: Any = "numeric"
-) -> Seen:
-    """Check what was given to ``fit``: frames with texts and categories, or whatever scikit-learn takes.
+) -> Inputs:
+    """Check the inputs of ``fit``: frames with texts and categories, or whatever scikit-learn takes.
 
     Parameters
     ----------
     selector : BaseSelector
-        Which is told the number and the names of the features.
+        Its number and names of features are set here.
     X : data frame, array or sparse matrix
+        Samples.
     y : array
+        Target.
     several : bool, default=False
-        Whether y may have several columns: real ones, or an indicator of each label.
+        Whether y may have several columns: continuous ones, or an indicator of each label.
     gaps : bool, default=False
-        Whether numbers may be missing. A gap in a category is a level.
+        Whether numbers may be missing. A missing value of a category is a level in any case.
     dtype : object, default="numeric"
         As scikit-learn's checks take it.
     """
@@ -125,7 +133,7 @@ def look(
     if not gaps:
         _refuse_gaps(selector, X, levels)
     names = getattr(selector, "feature_names_in_", None)
-    return Seen(X, y, selector._variables(X), levels, names=None if names is None else tuple(names))
+    return Inputs(X, y, selector._variables(X), levels, names=None if names is None else tuple(names))
 
 
 def _names(selector: Any, X: Any) -> Sequence[Any]:
@@ -133,7 +141,7 @@ def _names(selector: Any, X: Any) -> Sequence[Any]:
 
 
 def _without_identifiers(values: Floats, levels: Levels, names: Sequence[Any]) -> tuple[Floats, Levels]:
-    """Categories of which nearly every sample has a level of its own say nothing: they become constants."""
+    """Make constants of categories with a level for nearly every sample: they are identifiers."""
     own = list(levels)
     found = []
     for j, mine in enumerate(levels):
@@ -151,7 +159,7 @@ def _without_identifiers(values: Floats, levels: Levels, names: Sequence[Any]) -
 
 
 def _refuse_gaps(selector: Any, X: Data, levels: Levels | None) -> None:
-    """Numbers that are missing, with the pipeline that fills them."""
+    """Refuse missing numbers, with the pipeline that fills them."""
     if X.dtype.kind != "f" or not has_gaps(X):
         return
     name, names = type(selector).__name__, _names(selector, X)
@@ -168,6 +176,6 @@ def _refuse_gaps(selector: Any, X: Data, levels: Levels | None) -> None:
         fill = f"make_column_transformer(({fill}, [{columns}]), remainder='passthrough')"
         fill += ".set_output(transform='pandas')"
     raise InputError(
-        f"X has NaN in {listed(names[j] for j in holes)}, which {name} cannot take: fill gaps first, with "
-        f"make_pipeline({fill}, {name}()), or take a selector that counts them, such as MRMR"
+        f"X has NaN in {listed(names[j] for j in holes)}, which {name} cannot take: fill missing values, "
+        f"with make_pipeline({fill}, {name}()), or take a selector that counts them, such as MRMR"
     )

@@ -71,15 +71,6 @@ class Groups:
         """The columns of one group."""
         return np.flatnonzero(self.codes == group)
 
-    def in_order(self, groups: Ints) -> tuple[Ints, Ints]:
-        """The columns of some groups, one after another, and where those of each end."""
-        if self.single:
-            return groups, np.arange(1, len(groups) + 1)
-        by_group = np.argsort(self.codes, kind="stable")
-        stops = np.cumsum(self.sizes)
-        parts = [by_group[stops[group] - self.sizes[group] : stops[group]] for group in groups]
-        return np.concatenate([np.zeros(0, np.int64), *parts]), np.cumsum(self.sizes[groups])
-
     def several(self) -> Ints:
         """The groups that have more than one column."""
         return np.flatnonzero(self.sizes > 1)

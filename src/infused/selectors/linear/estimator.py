@@ -18,8 +18,7 @@ from infused._runtime.threads import blas_threads, memory_budget
 from infused._typing import Array
 from infused.exceptions import InputError, Setting
 from infused.selectors.base import NUMBER_OF_FEATURES, WEIGHT, BaseSelector, how_many
-from infused.selectors.choose.number import CV, SCORING, chosen_number
-from infused.selectors.inputs.checks import Seen, look
+from infused.selectors.inputs.checks import Inputs, check_inputs
 from infused.selectors.inputs.groups import GROUPS, KEEP
 from infused.selectors.inputs.training import Coding, TrainingData, Weights, refuse_weights, resolve_coding
 from infused.selectors.linear.information import InformationTerm, screened
@@ -67,14 +66,11 @@ class LinearSelector(BaseSelector):
         "target": [StrOptions({"auto", "onehot", "label", "real"})],
         "groups": GROUPS,
         "keep": KEEP,
-        "cv": CV,
-        "scoring": SCORING,
         "standardize": ["boolean"],
         "ranking": [StrOptions({"recursive", "forward", "coefficient", "path"})],
         "max_iter": [Interval(Integral, 1, MOST_ITERATIONS, closed="both")],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "n_jobs": [Integral, None],
-        "memory_budget": [Real, str, None],
     }
 
     @abstractmethod
@@ -87,7 +83,7 @@ class LinearSelector(BaseSelector):
         return tags
 
     @fit_context
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Rank and select the features of X for the target y.
 
         Parameters
@@ -100,8 +96,6 @@ class LinearSelector(BaseSelector):
             Class labels, real values, several columns of real values, or an indicator matrix of labels.
         sample_weight : array-like of shape (n_samples,) or None, default=None
             What each sample counts; a whole number is as good as so many copies of it.
-        groups : array-like of shape (n_samples,), default=None
-            Samples that belong together, where ``n_features_to_select="auto"`` and ``cv`` asks for them.
 
         Returns
         -------
@@ -114,30 +108,23 @@ class LinearSelector(BaseSelector):
                 raise InputError("X is an array of Dask: call this inside infused.cluster(client)")
             cluster.fit(self, X, y, sample_weight=sample_weight)
             return self
-        seen = look(self, X, y, several=True)
-        kept = seen.variables.places(self.keep)
-        coding = self._coding(seen.y)
-        number = chosen_number(
-            self,
-            *seen.judged(self.n_features_to_select),
-            kept,
-            real=coding == "real",
-            samples=groups,
-            sample_weight=sample_weight,
-        )
-        k = how_many(number, seen.variables, len(kept))
-        seen = seen.weighed(sample_weight)
-        with blas_threads(_threads(self.n_jobs, seen.coded.X)):
-            data = self._training_data(seen, coding)
+        inputs = check_inputs(self, X, y, several=True)
+        kept = inputs.variables.places(self.keep)
+        coding = self._coding(inputs.y)
+        number = self._number(inputs, kept, coding == "real", sample_weight)
+        k = how_many(number, inputs.variables, len(kept))
+        inputs = inputs.weighed(sample_weight)
+        with blas_threads(_threads(self.n_jobs, inputs.coded.X)):
+            data = self._training_data(inputs, coding)
             composed = self._compose(data)
             adjusted = Adjusted.make(replace(composed.model, n_samples=data.n_samples), kept, data.F)
-            ranked, found = _rank(composed, adjusted, self.ranking, k, self.memory_budget)
+            ranked, found = _rank(composed, adjusted, self.ranking, k)
         if coding == "onehot":
-            self.classes_ = np.unique(seen.y)
+            self.classes_ = np.unique(inputs.y)
         chosen = _chosen(composed, adjusted, ranked, k)
-        self._store_ranking(seen.variables, ranked.scores, ranked.ranking, chosen)
+        self._store_ranking(inputs.variables, ranked.scores, ranked.ranking, chosen)
         _store(self, composed, ranked, found)
-        _name_columns(self, seen)
+        _name_columns(self, inputs)
         return self
 
     def regularization_path(
@@ -178,11 +165,11 @@ class LinearSelector(BaseSelector):
         """
         self._validate_params()
         copy = clone(self)  # so that this leaves no trace of a fit
-        seen = look(copy, X, y, several=True).weighed(sample_weight)
-        with blas_threads(_threads(self.n_jobs, seen.coded.X)):
-            data = self._training_data(seen, self._coding(seen.y))
+        inputs = check_inputs(copy, X, y, several=True).weighed(sample_weight)
+        with blas_threads(_threads(self.n_jobs, inputs.coded.X)):
+            data = self._training_data(inputs, self._coding(inputs.y))
             composed = self._compose(data)
-            adjusted = Adjusted.make(composed.model, seen.variables.places(self.keep), data.F)
+            adjusted = Adjusted.make(composed.model, inputs.variables.places(self.keep), data.F)
             model = adjusted.model
             if composed.information is not None:
                 model = composed.information.added_to(model, adjusted.features).model
@@ -200,15 +187,15 @@ class LinearSelector(BaseSelector):
         published = getattr(self, "formulation", "stable") == "paper" and self.target == "auto"
         return resolve_coding(y, "label" if published else self.target)
 
-    def _training_data(self, seen: Seen, coding: Coding) -> TrainingData:
-        budget = memory_budget(self.memory_budget)
-        X, variables = seen.coded.X, seen.coded.variables
-        if seen.levels is not None and not isinstance(getattr(self, "fusion", "auto"), str):
+    def _training_data(self, inputs: Inputs, coding: Coding) -> TrainingData:
+        X, variables = inputs.coded.X, inputs.coded.variables
+        if inputs.levels is not None and not isinstance(getattr(self, "fusion", "auto"), str):
             raise InputError(
                 Setting("fusion"),
                 " has pairs of features, but those of text have several columns: give columns of numbers",
             )
-        return TrainingData.make(X, seen.y, coding, self.standardize, budget, variables, seen.weights)
+        budget, weights = memory_budget(), inputs.weights
+        return TrainingData.make(X, inputs.y, coding, self.standardize, budget, variables, weights)
 
 
 def _rank(
@@ -216,11 +203,10 @@ def _rank(
     adjusted: Adjusted,
     ranking: str,
     k: int | None,
-    budget: int | float | str | None,
 ) -> tuple[Ranked, dict[str, Any]]:
     """Rank the variables, and say what the information term found."""
     k = None if k is None else k - len(adjusted.kept)
-    ranked, found = _rank_others(composed, adjusted, ranking, k, memory_budget(budget))
+    ranked, found = _rank_others(composed, adjusted, ranking, k, memory_budget())
     return adjusted.expanded(ranked), found
 
 
@@ -293,12 +279,12 @@ def _store(selector: LinearSelector, composed: Composition, ranked: Ranked, foun
         )
 
 
-def _name_columns(selector: LinearSelector, seen: Seen) -> None:
+def _name_columns(selector: LinearSelector, inputs: Inputs) -> None:
     """What the columns of ``coef_`` are, where categories have several."""
     if hasattr(selector, "coef_names_"):  # of an earlier fit
         del selector.coef_names_
-    if seen.coded.names is not None:
-        selector.coef_names_ = np.array(seen.coded.names, dtype=object)
+    if inputs.coded.names is not None:
+        selector.coef_names_ = np.array(inputs.coded.names, dtype=object)
 
 
 def _threads(n_jobs: int | None, X: Any) -> int | None:
@@ -314,7 +300,7 @@ class StructuralSelector(LinearSelector):
     lambda3: float
 
     # scikit-learn takes a parameter of this name for a promise to use it.
-    def fit(self, X: Any, y: Any, *, groups: Any = None, **weights: Any) -> Self:
+    def fit(self, X: Any, y: Any, **weights: Any) -> Self:
         """Rank and select the features of X for the target y.
 
         Parameters
@@ -323,8 +309,6 @@ class StructuralSelector(LinearSelector):
             Training samples; texts and categories of a frame are variables as they are.
         y : array of shape (n_samples,) or (n_samples, n_targets)
             Class labels, real values, several columns of real values, or an indicator matrix of labels.
-        groups : array-like of shape (n_samples,), default=None
-            Samples that belong together, where ``n_features_to_select="auto"`` and ``cv`` asks for them.
         **weights : dict
             A ``sample_weight`` is refused, as every sample is one vertex of the graphs behind U; but it is
             taken where ``lambda3=0`` leaves U out.
@@ -334,7 +318,7 @@ class StructuralSelector(LinearSelector):
         self : object
             The fitted selector.
         """
-        super().fit(X, y, groups=groups, **weights)
+        super().fit(X, y, **weights)
         return self
 
     def _refuse_weights(self, weights: Weights | None) -> None:

@@ -42,8 +42,6 @@ class FusedLasso(LinearSelector):
     %(target)s
     %(groups)s
     %(keep)s
-    %(cv)s
-    %(scoring)s
     %(fusion)s
     %(grid_shape)s
     %(standardize)s
@@ -52,7 +50,6 @@ class FusedLasso(LinearSelector):
     %(max_iter)s
     %(tol)s
     %(n_jobs)s
-    %(memory_budget)s
 
     Attributes
     ----------
@@ -93,8 +90,6 @@ class FusedLasso(LinearSelector):
         target: str = "auto",
         groups: Any = None,
         keep: Any = None,
-        cv: Any = 5,
-        scoring: Any = None,
         fusion: Any = "auto",
         grid_shape: tuple[int, int] | None = None,
         standardize: bool = True,
@@ -103,7 +98,6 @@ class FusedLasso(LinearSelector):
         max_iter: int = 3000,
         tol: float = 1e-4,
         n_jobs: int | None = None,
-        memory_budget: int | float | str | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.lambda1 = lambda1
@@ -112,8 +106,6 @@ class FusedLasso(LinearSelector):
         self.target = target
         self.groups = groups
         self.keep = keep
-        self.cv = cv
-        self.scoring = scoring
         self.fusion = fusion
         self.grid_shape = grid_shape
         self.standardize = standardize
@@ -122,7 +114,6 @@ class FusedLasso(LinearSelector):
         self.max_iter = max_iter
         self.tol = tol
         self.n_jobs = n_jobs
-        self.memory_budget = memory_budget
 
     def _compose(self, data: TrainingData) -> Composition:
         grouped = data.groups is not None

@@ -45,8 +45,6 @@ class GroupLasso(LinearSelector):
         One label for each column, or a mapping from names to columns (by position, or by name for a data
         frame); None for clusters.
     %(keep)s
-    %(cv)s
-    %(scoring)s
     n_groups : int or None, default=None
         How many clusters to make when no groups are given; None for the root of the number of features.
     lambda_within : float or None, default=None
@@ -61,7 +59,6 @@ class GroupLasso(LinearSelector):
     random_state : int or None, default=0
         Seed of k-means.
     %(n_jobs)s
-    %(memory_budget)s
 
     Attributes
     ----------
@@ -104,8 +101,6 @@ class GroupLasso(LinearSelector):
         lambda1: float = 0.05,
         groups: Any = None,
         keep: Any = None,
-        cv: Any = 5,
-        scoring: Any = None,
         n_groups: int | None = None,
         lambda_within: float | None = None,
         lambda_scale: str = "relative",
@@ -116,14 +111,11 @@ class GroupLasso(LinearSelector):
         tol: float = 1e-4,
         random_state: int | None = 0,
         n_jobs: int | None = None,
-        memory_budget: int | float | str | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.lambda1 = lambda1
         self.groups = groups
         self.keep = keep
-        self.cv = cv
-        self.scoring = scoring
         self.n_groups = n_groups
         self.lambda_within = lambda_within
         self.lambda_scale = lambda_scale
@@ -134,7 +126,6 @@ class GroupLasso(LinearSelector):
         self.tol = tol
         self.random_state = random_state
         self.n_jobs = n_jobs
-        self.memory_budget = memory_budget
 
     def _compose(self, data: TrainingData) -> Composition:
         within = self.lambda_within

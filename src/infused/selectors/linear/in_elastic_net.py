@@ -41,8 +41,6 @@ class InElasticNet(StructuralSelector):
     %(target)s
     %(groups)s
     %(keep)s
-    %(cv)s
-    %(scoring)s
     graph : {"kernel", "euclidean"}, default="euclidean"
         The graphs that are compared; see :func:`infused.feature_distributions`.
     %(standardize)s
@@ -51,7 +49,6 @@ class InElasticNet(StructuralSelector):
     %(max_iter)s
     %(tol)s
     %(n_jobs)s
-    %(memory_budget)s
 
     Attributes
     ----------
@@ -96,8 +93,6 @@ class InElasticNet(StructuralSelector):
         target: str = "auto",
         groups: Any = None,
         keep: Any = None,
-        cv: Any = 5,
-        scoring: Any = None,
         graph: Graph = "euclidean",
         standardize: bool = True,
         ranking: str = "recursive",
@@ -105,7 +100,6 @@ class InElasticNet(StructuralSelector):
         max_iter: int = 3000,
         tol: float = 1e-4,
         n_jobs: int | None = None,
-        memory_budget: int | float | str | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.lambda1 = lambda1
@@ -116,8 +110,6 @@ class InElasticNet(StructuralSelector):
         self.target = target
         self.groups = groups
         self.keep = keep
-        self.cv = cv
-        self.scoring = scoring
         self.graph = graph
         self.standardize = standardize
         self.ranking = ranking
@@ -125,13 +117,12 @@ class InElasticNet(StructuralSelector):
         self.max_iter = max_iter
         self.tol = tol
         self.n_jobs = n_jobs
-        self.memory_budget = memory_budget
 
     def _compose(self, data: TrainingData) -> Composition:
         self._refuse_weights(data.weights)
         relative = self.lambda_scale == "relative"
 
-        structure = Structure(data, "two-way", self.graph, self.n_jobs, self.memory_budget)
+        structure = Structure(data, "two-way", self.graph, self.n_jobs)
         term = InformationTerm(
             structure.formed,
             self.lambda3,

@@ -41,8 +41,6 @@ class InLasso(LinearSelector):
     %(target)s
     %(groups)s
     %(keep)s
-    %(cv)s
-    %(scoring)s
     n_bins : int, default=5
         Bins of equal frequency, from 2 to 256, for features (and real targets) that are not discrete.
     %(standardize)s
@@ -51,7 +49,6 @@ class InLasso(LinearSelector):
     %(max_iter)s
     %(tol)s
     %(n_jobs)s
-    %(memory_budget)s
 
     Attributes
     ----------
@@ -94,8 +91,6 @@ class InLasso(LinearSelector):
         target: str = "auto",
         groups: Any = None,
         keep: Any = None,
-        cv: Any = 5,
-        scoring: Any = None,
         n_bins: int = 5,
         standardize: bool = True,
         ranking: str = "recursive",
@@ -103,7 +98,6 @@ class InLasso(LinearSelector):
         max_iter: int = 3000,
         tol: float = 1e-4,
         n_jobs: int | None = None,
-        memory_budget: int | float | str | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.lambda1 = lambda1
@@ -113,8 +107,6 @@ class InLasso(LinearSelector):
         self.target = target
         self.groups = groups
         self.keep = keep
-        self.cv = cv
-        self.scoring = scoring
         self.n_bins = n_bins
         self.standardize = standardize
         self.ranking = ranking
@@ -122,7 +114,6 @@ class InLasso(LinearSelector):
         self.max_iter = max_iter
         self.tol = tol
         self.n_jobs = n_jobs
-        self.memory_budget = memory_budget
 
     def _compose(self, data: TrainingData) -> Composition:
         relative, weights = self.lambda_scale == "relative", data.weights
@@ -133,9 +124,7 @@ class InLasso(LinearSelector):
             distinct, _ = distinct_samples(data.X, y)
             codes = discretize(data.columns(features), self.n_bins, self.n_jobs, counts, distinct[features])
             y_codes = target_codes(data.X, y, target=data.kind, n_bins=self.n_bins, weights=counts)
-            return joint_information(
-                codes, y_codes, weights=units, n_jobs=self.n_jobs, memory_budget=self.memory_budget
-            )
+            return joint_information(codes, y_codes, weights=units, n_jobs=self.n_jobs)
 
         term = InformationTerm(W, self.lambda3, relative, self.formulation, self.unbounded)
         stand_in = term.stand_in(data.F)

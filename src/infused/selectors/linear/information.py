@@ -186,7 +186,6 @@ class Structure:
     criterion: CriterionName
     graph: Graph
     n_jobs: int | None
-    memory_budget: int | float | str | None
 
     def formed(self, features: Ints) -> Floats:
         """U of some features."""
@@ -199,7 +198,7 @@ class Structure:
 
     def operator(self, features: Ints) -> InformationOperator | None:
         """What multiplies with U of some features, where that is faster than to form it."""
-        if not self._wide or self._bytes > memory_budget(self.memory_budget) or self._whole is None:
+        if not self._wide or self._bytes > memory_budget() or self._whole is None:
             return None
         return self._whole if len(features) == self.data.n_features else self._whole.restricted(features)
 
@@ -216,7 +215,6 @@ class Structure:
             "graph": self.graph,
             "target": self.data.kind,
             "n_jobs": self.n_jobs,
-            "memory_budget": self.memory_budget,
         }
 
     @cached_property
@@ -230,7 +228,7 @@ class Structure:
         operator = self._operator(self.data.columns(sample))
         if operator is None:
             return None
-        most = min(MOST_KNOWN, int(np.sqrt(memory_budget(self.memory_budget) / BYTES_PER_PAIR)))
+        most = min(MOST_KNOWN, int(np.sqrt(memory_budget() / BYTES_PER_PAIR)))
         return NearbyInformation.make(n, self.formed, self._demanded, Sampled.of(operator, n), most)
 
     def _operator(self, X: Any) -> InformationOperator | None:
@@ -250,7 +248,7 @@ class Structure:
     def _demanded(self) -> InformationOperator:
         """The operator of all features, where there is no way around it."""
         what, instead = f"U of {self.data.n_features} features", "raise lambda1, so that the model has fewer"
-        require(self._bytes, memory_budget(self.memory_budget), what, instead)
+        require(self._bytes, memory_budget(), what, instead)
         if self._whole is None:
             raise PrecisionError(f"Products with {what} have too large an error; {instead}.")
         return self._whole

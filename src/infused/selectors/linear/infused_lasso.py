@@ -42,8 +42,6 @@ class InFusedLasso(StructuralSelector):
     %(target)s
     %(groups)s
     %(keep)s
-    %(cv)s
-    %(scoring)s
     %(fusion)s
     %(grid_shape)s
     graph : {"kernel", "euclidean"}, default="kernel"
@@ -55,7 +53,6 @@ class InFusedLasso(StructuralSelector):
     %(max_iter)s
     %(tol)s
     %(n_jobs)s
-    %(memory_budget)s
 
     Attributes
     ----------
@@ -106,8 +103,6 @@ class InFusedLasso(StructuralSelector):
         target: str = "auto",
         groups: Any = None,
         keep: Any = None,
-        cv: Any = 5,
-        scoring: Any = None,
         fusion: Any = "auto",
         grid_shape: tuple[int, int] | None = None,
         graph: Graph = "kernel",
@@ -118,7 +113,6 @@ class InFusedLasso(StructuralSelector):
         max_iter: int = 3000,
         tol: float = 1e-4,
         n_jobs: int | None = None,
-        memory_budget: int | float | str | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.lambda1 = lambda1
@@ -129,8 +123,6 @@ class InFusedLasso(StructuralSelector):
         self.target = target
         self.groups = groups
         self.keep = keep
-        self.cv = cv
-        self.scoring = scoring
         self.fusion = fusion
         self.grid_shape = grid_shape
         self.graph = graph
@@ -141,13 +133,12 @@ class InFusedLasso(StructuralSelector):
         self.max_iter = max_iter
         self.tol = tol
         self.n_jobs = n_jobs
-        self.memory_budget = memory_budget
 
     def _compose(self, data: TrainingData) -> Composition:
         self._refuse_weights(data.weights)
         relative = self.lambda_scale == "relative"
 
-        structure = Structure(data, "three-way", self.graph, self.n_jobs, self.memory_budget)
+        structure = Structure(data, "three-way", self.graph, self.n_jobs)
         fused = choose_fusion(
             self.fusion,
             self.grid_shape,

@@ -30,14 +30,11 @@ class Lasso(LinearSelector):
     %(target)s
     %(groups)s
     %(keep)s
-    %(cv)s
-    %(scoring)s
     %(standardize)s
     %(ranking)s
     %(max_iter)s
     %(tol)s
     %(n_jobs)s
-    %(memory_budget)s
 
     Attributes
     ----------
@@ -72,14 +69,11 @@ class Lasso(LinearSelector):
         target: str = "auto",
         groups: Any = None,
         keep: Any = None,
-        cv: Any = 5,
-        scoring: Any = None,
         standardize: bool = True,
         ranking: str = "recursive",
         max_iter: int = 3000,
         tol: float = 1e-4,
         n_jobs: int | None = None,
-        memory_budget: int | float | str | None = None,
     ):
         self.n_features_to_select = n_features_to_select
         self.lambda1 = lambda1
@@ -87,14 +81,11 @@ class Lasso(LinearSelector):
         self.target = target
         self.groups = groups
         self.keep = keep
-        self.cv = cv
-        self.scoring = scoring
         self.standardize = standardize
         self.ranking = ranking
         self.max_iter = max_iter
         self.tol = tol
         self.n_jobs = n_jobs
-        self.memory_budget = memory_budget
 
     def _compose(self, data: TrainingData) -> Composition:
         model = SparseModel(data.F, data.Y, self.max_iter, self.tol, groups=data.groups)

@@ -19,7 +19,7 @@ from infused._typing import Array, Data, Floats, Ints
 from infused.exceptions import InputError
 from infused.graphs.validation import class_codes
 from infused.selectors.docs import SCORES, documented
-from infused.selectors.inputs.checks import Seen
+from infused.selectors.inputs.checks import Inputs
 from infused.selectors.inputs.training import LARGEST, Weights, dense_design, tame
 from infused.selectors.scores.univariate import ScoreSelector, f_values
 
@@ -44,8 +44,6 @@ class L1LogisticSelector(ScoreSelector):
     %(target)s
     %(groups)s
     %(keep)s
-    %(cv)s
-    %(scoring)s
     %(random_state)s
     %(n_jobs)s
 
@@ -92,8 +90,6 @@ class L1LogisticSelector(ScoreSelector):
         target: str = "auto",
         groups: Any = None,
         keep: Any = None,
-        cv: Any = 5,
-        scoring: Any = None,
         random_state: int | None = 0,
         n_jobs: int | None = None,
     ):
@@ -102,12 +98,10 @@ class L1LogisticSelector(ScoreSelector):
         self.target = target
         self.groups = groups
         self.keep = keep
-        self.cv = cv
-        self.scoring = scoring
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _score(self, seen: Seen, real: bool) -> Floats:
+    def _score(self, inputs: Inputs, real: bool) -> Floats:
         if real:
             raise InputError("L1LogisticSelector needs classes, but y is continuous: take Lasso instead.")
         logistic = LogisticRegression(
@@ -118,21 +112,21 @@ class L1LogisticSelector(ScoreSelector):
             max_iter=1000,
             random_state=self.random_state,
         )
-        F, weights = _of_variance_one(seen), None if seen.weights is None else seen.weights.values
-        codes, counts = class_codes(seen.y)
+        F, weights = _of_variance_one(inputs), None if inputs.weights is None else inputs.weights.values
+        codes, counts = class_codes(inputs.y)
         classes = range(1 if len(counts) == 2 else 0, len(counts))
         jobs = Parallel(n_jobs=self.n_jobs)
         fits = jobs(delayed(clone(logistic).fit)(F, codes == c, weights) for c in classes)
-        return seen.coded.variables.summed(np.abs([fit.coef_[0] for fit in fits]).sum(axis=0))
+        return inputs.coded.variables.summed(np.abs([fit.coef_[0] for fit in fits]).sum(axis=0))
 
-    def _tie_breaks(self, seen: Seen) -> Floats:
-        kept = seen.variables.places(self.keep)
-        return f_values(seen.coded.X, seen.y, False, seen.coded.variables, kept, seen.weights)
+    def _tie_breaks(self, inputs: Inputs) -> Floats:
+        kept = inputs.variables.places(self.keep)
+        return f_values(inputs.coded.X, inputs.y, False, inputs.coded.variables, kept, inputs.weights)
 
 
-def _of_variance_one(seen: Seen) -> Floats:
-    weights = seen.weights
-    F = dense_design(seen.coded.X, True, memory_budget(), weights)
+def _of_variance_one(inputs: Inputs) -> Floats:
+    weights = inputs.weights
+    F = dense_design(inputs.coded.X, True, memory_budget(), weights)
     if weights is None:
         return np.asarray(F * np.sqrt(len(F)))
     return np.asarray(F * (np.sqrt(weights.total) / weights.root[:, None]))
@@ -180,10 +174,10 @@ class RandomForestSelector(ScoreSelector):
     def _takes_gaps(self) -> bool:
         return True
 
-    def _score(self, seen: Seen, real: bool) -> Floats:
-        X = tame(seen.coded.X, LARGEST[4])  # scikit-learn's trees compute in float32
-        return seen.coded.variables.summed(
-            forest_importances(X, seen.y, real, seen.weights, self.random_state, self.n_jobs)
+    def _score(self, inputs: Inputs, real: bool) -> Floats:
+        X = tame(inputs.coded.X, LARGEST[4])  # scikit-learn's trees compute in float32
+        return inputs.coded.variables.summed(
+            forest_importances(X, inputs.y, real, inputs.weights, self.random_state, self.n_jobs)
         )
 
 

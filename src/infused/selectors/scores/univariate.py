@@ -31,9 +31,8 @@ from infused.selectors.base import (
     number_or_half,
     ranks,
 )
-from infused.selectors.choose.number import CV, SCORING, chosen_number
 from infused.selectors.docs import SCORES, documented
-from infused.selectors.inputs.checks import Seen, look
+from infused.selectors.inputs.checks import Inputs, check_inputs
 from infused.selectors.inputs.groups import GROUPS, KEEP, Groups, by_variable
 from infused.selectors.inputs.training import (
     Weights,
@@ -68,8 +67,6 @@ class ScoreSelector(BaseSelector):
         "target": [StrOptions({"auto", "classes", "real"})],
         "groups": GROUPS,
         "keep": KEEP,
-        "cv": CV,
-        "scoring": SCORING,
         "random_state": SEED,
         "n_jobs": [Integral, None],
     }
@@ -81,8 +78,6 @@ class ScoreSelector(BaseSelector):
         target: str = "auto",
         groups: Any = None,
         keep: Any = None,
-        cv: Any = 5,
-        scoring: Any = None,
         random_state: int | None = 0,
         n_jobs: int | None = None,
     ):
@@ -90,13 +85,11 @@ class ScoreSelector(BaseSelector):
         self.target = target
         self.groups = groups
         self.keep = keep
-        self.cv = cv
-        self.scoring = scoring
         self.random_state = random_state
         self.n_jobs = n_jobs
 
     @fit_context
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Score, rank and select the features of X for the target y.
 
         Parameters
@@ -107,8 +100,6 @@ class ScoreSelector(BaseSelector):
             Class labels or real values.
         sample_weight : array-like of shape (n_samples,) or None, default=None
             What each sample counts; a whole number is as good as so many copies of it.
-        groups : array-like of shape (n_samples,), default=None
-            Samples that belong together, where ``n_features_to_select="auto"`` and ``cv`` asks for them.
 
         Returns
         -------
@@ -116,23 +107,16 @@ class ScoreSelector(BaseSelector):
             The fitted selector.
         """
         check_one_target(self, y)
-        seen = look(self, X, y, gaps=self._takes_gaps(), dtype=[np.float64, np.float32])
-        variables = seen.variables
+        inputs = check_inputs(self, X, y, gaps=self._takes_gaps(), dtype=[np.float64, np.float32])
+        variables = inputs.variables
         kept = variables.places(self.keep)
-        real = is_real(seen.y, self.target)
-        number = chosen_number(
-            self,
-            *seen.judged(self.n_features_to_select),
-            kept,
-            real=real,
-            samples=groups,
-            sample_weight=sample_weight,
-        )
+        real = is_real(inputs.y, self.target)
+        number = self._number(inputs, kept, real, sample_weight)
         k = number_or_half(number, variables, len(kept))
-        seen = seen.weighed(sample_weight)
-        seen = replace(seen, X=tame(seen.X), y=tame(seen.y) if real else seen.y)
-        scores, tie_breaks = self._score(seen, real), self._tie_breaks(seen)
-        constant = seen.constant
+        inputs = inputs.weighed(sample_weight)
+        inputs = replace(inputs, X=tame(inputs.X), y=tame(inputs.y) if real else inputs.y)
+        scores, tie_breaks = self._score(inputs, real), self._tie_breaks(inputs)
+        constant = inputs.constant
         scores[constant], tie_breaks[constant] = 0.0, -np.inf
         scores, ranking = ahead(kept, scores, ranks(scores, tie_breaks))
         self._store_ranking(variables, scores, ranking, ranking <= k)
@@ -147,12 +131,12 @@ class ScoreSelector(BaseSelector):
         tags.input_tags.allow_nan = self._takes_gaps()
         return tags
 
-    def _score(self, seen: Seen, real: bool) -> Floats:
+    def _score(self, inputs: Inputs, real: bool) -> Floats:
         """One number for each variable; ``real`` says whether y holds real values."""
         raise NotImplementedError
 
-    def _tie_breaks(self, seen: Seen) -> Floats:
-        return np.zeros(len(seen.variables))
+    def _tie_breaks(self, inputs: Inputs) -> Floats:
+        return np.zeros(len(inputs.variables))
 
 
 @documented(SCORES)
@@ -186,8 +170,8 @@ class RandomSelector(ScoreSelector):
     def _takes_gaps(self) -> bool:
         return True
 
-    def _score(self, seen: Seen, real: bool) -> Floats:
-        return np.asarray(np.random.default_rng(self.random_state).random(len(seen.variables)))
+    def _score(self, inputs: Inputs, real: bool) -> Floats:
+        return np.asarray(np.random.default_rng(self.random_state).random(len(inputs.variables)))
 
 
 @documented(SCORES)
@@ -226,9 +210,9 @@ class AnovaSelector(ScoreSelector):
     (178, 4)
     """
 
-    def _score(self, seen: Seen, real: bool) -> Floats:
-        kept = seen.variables.places(self.keep)
-        return f_values(seen.coded.X, seen.y, real, seen.coded.variables, kept, seen.weights)
+    def _score(self, inputs: Inputs, real: bool) -> Floats:
+        kept = inputs.variables.places(self.keep)
+        return f_values(inputs.coded.X, inputs.y, real, inputs.coded.variables, kept, inputs.weights)
 
 
 @documented(SCORES)
@@ -289,8 +273,6 @@ class MutualInformationSelector(ScoreSelector):
         target: str = "auto",
         groups: Any = None,
         keep: Any = None,
-        cv: Any = 5,
-        scoring: Any = None,
         random_state: int | None = 0,
         n_jobs: int | None = None,
         estimator: str = "binned",
@@ -301,8 +283,6 @@ class MutualInformationSelector(ScoreSelector):
             target=target,
             groups=groups,
             keep=keep,
-            cv=cv,
-            scoring=scoring,
             random_state=random_state,
             n_jobs=n_jobs,
         )
@@ -312,10 +292,10 @@ class MutualInformationSelector(ScoreSelector):
     def _takes_gaps(self) -> bool:
         return self.estimator == "binned"
 
-    def _score(self, seen: Seen, real: bool) -> Floats:
-        X, y, weights = seen.X, seen.y, seen.weights
+    def _score(self, inputs: Inputs, real: bool) -> Floats:
+        X, y, weights = inputs.X, inputs.y, inputs.weights
         if self.estimator == "neighbours":
-            if seen.levels is not None:
+            if inputs.levels is not None:
                 raise InputError(
                     Setting("estimator", "neighbours"),
                     " measures distances, which categories do not have: take ",
@@ -331,14 +311,14 @@ class MutualInformationSelector(ScoreSelector):
             _, n_samples = distinct_samples(X, y, enough=len(y))
             return by_variable(
                 X,
-                seen.variables,
+                inputs.variables,
                 lambda columns: self._by_neighbours(columns, y, estimate, n_samples),
                 lambda columns: joint_information_by_neighbours(columns, y, real, self.random_state),
             )
-        counts, units = (None, None) if weights is None else (weights.counts, weights.units)
+        counts, units = inputs.whole_weights
         kind: Target = "real" if real else "classes"
         codes = target_codes(X, y, target=kind, n_bins=self.n_bins, weights=counts)
-        features = seen.codes(self.n_bins, self.n_jobs)
+        features = inputs.codes(self.n_bins, self.n_jobs)
         with workers(self.n_jobs) as pool:
             return MutualInformation.build(features, codes, pool, units).with_target()
 
