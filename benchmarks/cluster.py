@@ -157,9 +157,9 @@ def larger(n_samples: int, n_features: int, repeats: int) -> tuple[list[Row], bo
     with separate_cluster(2) as client, infused.cluster(client):
         first = sorted(client.run(os.getpid).values())
         client.run_on_scheduler(count_bytes)
-        selector = infused.InFusedLasso(n_features_to_select=50, memory_budget="500MB")
+        selector = infused.InFusedLasso(n_features_to_select=50)
         start, cpu = perf_counter(), process_time()
-        with warnings.catch_warnings():
+        with infused.config_context(memory_budget="500MB"), warnings.catch_warnings():
             warnings.simplefilter("ignore", ScreeningWarning)
             selector.fit(X, y)
         seconds, cpu = perf_counter() - start, process_time() - cpu

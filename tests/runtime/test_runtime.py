@@ -18,8 +18,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import infused
 from infused import _kernels, config_context, get_config, make_selector, set_config
-from infused._runtime.tasks import each
 from infused._runtime.progress import Stage, reporting, timed
+from infused._runtime.tasks import each
 from infused._runtime.threads import (
     blas_threads,
     format_bytes,

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from infused._runtime.tasks import each
 from infused._runtime.messages import reason
 from infused._runtime.progress import Stage, reporting
+from infused._runtime.tasks import each
 from infused._typing import Array, Data, Floats, Ints, TargetKind
 from infused.exceptions import InputError
 from infused.selectors.choose.number import (
