@@ -123,8 +123,17 @@ def infused_way(problem: Problem, solver: str) -> Way:
 
     def solve(tol: float) -> Run:
         start = perf_counter()
-        model = SparseModel(problem.X, problem.y[:, None], 20_000, tol, edges=None, solver=solver)
-        fit = model.fit(problem.lambda1, problem.lambda2)
+        model = SparseModel(
+            X=problem.X,
+            Y=problem.y[:, None],
+            lambda1=problem.lambda1,
+            lambda2=problem.lambda2,
+            edges=None,
+            solver=solver,
+            max_iter=20_000,
+            tol=tol,
+        )
+        fit = model.fit()
         return Run(fit.result.coef[:, 0], perf_counter() - start)
 
     for tol in TOLERANCES:

@@ -93,10 +93,10 @@ def test_the_solution_is_optimal_among_all_features(near, U, lambda1):
     X, y = some_data(40, N)
     X = (X - X.mean(axis=0)) / np.linalg.norm(X - X.mean(axis=0), axis=0)
     Y = np.eye(3)[y] - 1 / 3
-    term = Structural.convexified(near, 0.3)
-    model = SparseModel(X, Y, 3000, 1e-6, quadratic=term)
+    term = Structural.given(near, 0.3)
+    model = SparseModel(X=X, Y=Y, tol=1e-6, quadratic=term)
     lambda1 *= model.largest_lambda1()
-    B = model.fit(lambda1, 0.0).result.coef
+    B = model.fit(lambda1).result.coef
     assert near.beyond.any()
     # The same term with all of U, written out.
     S = 0.3 * (np.eye(N) - (U - near.mean()) / term.top)

@@ -70,7 +70,7 @@ def test_all_its_products_are_of_one_matrix(information, rng):
 
 def test_the_penalty_is_that_of_the_formed_matrix(information, rng):
     U = information.full()
-    one, other = Structural.convexified(U, 0.3), Structural.convexified(information.operator(), 0.3)
+    one, other = Structural.given(U, 0.3), Structural.given(information.operator(), 0.3)
     B = rng.normal(size=(len(U), 2)) * (rng.uniform(size=(len(U), 1)) < 0.2)
     size = np.linalg.norm(one.gradient(B))
     assert np.linalg.norm(one.gradient(B) - other.gradient(B)) < 1e-3 * size

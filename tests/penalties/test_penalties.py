@@ -20,7 +20,6 @@ from infused.penalties import (
     Ridge,
     RowGroups,
     Structural,
-    Sum,
     fusion_edges,
     grid_edges,
     incidence,
@@ -43,9 +42,9 @@ NORMS = {
 }
 QUADRATIC = {
     "ridge": Ridge(0.4),
-    "structural": Structural.convexified(structure(), 0.5),
+    "structural": Structural.given(structure(), 0.5),
     "decorrelation": Decorrelation(np.random.default_rng(1).normal(size=(5, N)) / 2, 0.3),
-    "sum": Sum(Ridge(0.2), Structural.convexified(structure(), 0.5)),
+    "structural and ridge": Structural.given(structure(), 0.5, extra_ridge=0.2),
 }
 matrices = arrays(float, (N, Q), elements=st.floats(-5, 5, allow_subnormal=False))
 steps = st.sampled_from([0.1, 1.0, 7.0])
@@ -157,7 +156,7 @@ def test_the_fused_prox_agrees_with_cvxpy(rng):
 @pytest.mark.parametrize("n", [5, 30, 100])
 def test_the_convexified_structure_is_positive_semidefinite(n):
     U = structure(1, n)
-    term = Structural.convexified(U, 0.3)
+    term = Structural.given(U, 0.3)
     S = term.matrix()
     values = np.linalg.eigvalsh(S)
     assert values[0] >= -1e-9
@@ -168,7 +167,7 @@ def test_the_convexified_structure_is_positive_semidefinite(n):
 
 def test_the_published_structure_is_minus_u():
     U = structure()
-    np.testing.assert_allclose(Structural.published(U, 0.3).matrix(), -0.3 * U)
+    np.testing.assert_allclose(Structural.given(U, 0.3, published=True).matrix(), -0.3 * U)
 
 
 def test_edges():

@@ -62,7 +62,7 @@ def test_fused_features_are_ties():
     """Of equal coefficients the first comes first, whatever a solver leaves of their difference."""
     equal = Standing(np.array([1.0, 3.0 - 1e-9, 3.0]), np.ones(3))
     np.testing.assert_array_equal(equal.order(), [1, 2, 0])
-    certain = CertainOrder(None, 1, known=(1e-9, 1e-9))
+    certain = CertainOrder(1, (1e-9, 1e-9))
     assert look(certain, [1.0, 3.0 - 1e-9, 3.0], [1.0, 1.0, 1.0])
 
 
@@ -73,19 +73,18 @@ def test_copies_of_a_feature_do_not_keep_a_solver_going():
 
 
 def look(certain, lengths, leftover):
-    certain.standing = lambda coef, gradient: Standing(np.array(lengths), np.array(leftover))
-    return certain(np.empty(0), np.empty(0))
+    return certain(Standing(np.array(lengths), np.array(leftover)))
 
 
 def test_an_order_is_certain_when_the_margin_is_more_than_the_change():
-    certain = CertainOrder(None, 2)
+    certain = CertainOrder(2)
     assert not look(certain, [3.0, 2.0, 1.0, 0.0], [1.0, 1.0, 1.0, 0.5])  # nothing to compare with
     assert not look(certain, [3.0, 2.0, 1.9, 0.0], [1.0, 1.0, 1.0, 0.5])
     assert look(certain, [3.0, 2.0, 1.85, 0.0], [1.0, 1.0, 1.0, 0.5])
 
 
 def test_without_a_cut_all_that_have_no_score_must_be_in_order():
-    certain = CertainOrder(None, None)
+    certain = CertainOrder(None)
     look(certain, [3.0, 2.0, 0.0, 0.0], [1.0, 1.0, 0.5, 0.4])
     assert not look(certain, [3.0, 2.5, 0.0, 0.0], [1.0, 1.0, 0.5, 0.3])
     assert look(certain, [3.0, 2.5, 0.0, 0.0], [1.0, 1.0, 0.5, 0.35])
@@ -96,11 +95,11 @@ def test_without_a_cut_all_that_have_no_score_must_be_in_order():
 
 def test_who_has_hardly_a_coefficient_may_have_none():
     """It then stands by what it leaves over, and one that is left may come before it."""
-    certain = CertainOrder(None, 2)
+    certain = CertainOrder(2)
     look(certain, [3.0, 1e-4, 0.0, 0.0], [1.0, 0.3, 0.4, 0.2])
     assert not look(certain, [3.0, 2e-5, 0.0, 0.0], [1.0, 0.3, 0.4, 0.2])
     assert look(certain, [3.0, 2.1e-5, 0.0, 0.0], [1.0, 0.3, 0.4, 0.2])  # it has, now that it hardly changes
-    certain = CertainOrder(None, 2)
+    certain = CertainOrder(2)
     look(certain, [3.0, 1e-4, 0.0, 0.0], [1.0, 0.5, 0.4, 0.2])
     assert look(certain, [3.0, 2e-5, 0.0, 0.0], [1.0, 0.5, 0.4, 0.2])  # either way it is taken
     # One in a million of the longest is rounding: one solver leaves it, another does not.

@@ -1,78 +1,60 @@
-"""Copies of a feature: of all ways to share a coefficient that are solutions, one, whatever the solver."""
+"""Copies of a feature: the first has the coefficients, whatever the solver."""
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
-from infused import FusedLasso
-from infused.penalties.fusion import chain_edges, grid_edges
-from infused.selectors.linear.model import GOLDEN, Copies
+from infused import FusedLasso, InFusedLasso, Lasso, make_selector
 
-LAMBDAS = ((1.0, 0.1), (0.1, 1.0), (1.0, 1.0), (0.3, 0.7), (1.0, 1e-9), (1e-9, 1.0), (0.0, 1.0))
+RANKINGS = ("recursive", "forward", "coefficient", "path")
 
 
-def drawn(seed, n_features=14):
-    """Coefficients of which some are copies, most of them zero or on plateaus, and their edges."""
+def drawn(seed, n_samples=60, n_features=20):
     rng = np.random.default_rng(seed)
-    b = np.repeat(rng.choice([0.0, 0.0, 1.0, -2.0, 3.0], size=n_features // 2), 2)
-    first, sign = np.arange(n_features), np.ones(n_features)
-    groups = rng.permutation(n_features)[:6].reshape(3, 2)
-    for copies in np.sort(groups, axis=1):
-        first[copies], sign[copies[1]] = copies[0], rng.choice([-1.0, 1.0])
-    edges = chain_edges(n_features) if seed % 2 else grid_edges((2, n_features // 2))
-    return b[:, None], Copies(first, sign), edges
+    X = rng.normal(size=(n_samples, n_features))
+    return X, X @ (rng.normal(size=n_features) * (rng.random(n_features) < 0.4)) + rng.normal(size=n_samples)
 
 
-def penalty(b, edges, lambda1, lambda2):
-    return lambda1 * np.abs(b).sum() + lambda2 * np.abs(b[edges[:, 1]] - b[edges[:, 0]]).sum()
+def with_copies(X):
+    """Some features again, one of them negated and doubled, between those that were there."""
+    order = [0, 1, 2, 1, 3, 4, 0, 5, *range(6, X.shape[1]), 4]
+    signs = np.ones(len(order))
+    signs[[6, -1]] = -2.0
+    copies = [3, 6, len(order) - 1]
+    return X[:, order] * signs, copies, np.setdiff1d(np.arange(len(order)), copies)
 
 
-@pytest.mark.parametrize("lambdas", LAMBDAS)
-@pytest.mark.parametrize("seed", range(8))
-def test_no_way_to_share_costs_less(seed, lambdas):
-    """Sums and all others are as they were; steps from copy to copy cost, or leave less at the first."""
-    b, copies, edges = drawn(seed)
-    arranged = copies.arranged(b, edges, *lambdas)
-    np.testing.assert_allclose(copies.joined(arranged), copies.joined(b), atol=1e-12)
-    alone = np.bincount(copies.first, minlength=len(b))[copies.first] == 1
-    np.testing.assert_array_equal(arranged[alone], b[alone])
-    cost, rounding = penalty(arranged[:, 0], edges, *lambdas), 1e-7 * max(lambdas)
-    assert cost <= penalty(b[:, 0], edges, *lambdas) + rounding
-    later = np.flatnonzero(copies.first != np.arange(len(b)))
-    away = 1 + GOLDEN * later % 1
-    for steps in np.random.default_rng(0).choice([0.0, 0.0, 0.5, -0.5, 1.0, -2.0], size=(400, len(later))):
-        moved = shared_otherwise(arranged, copies, later, steps)
-        other = penalty(moved[:, 0], edges, *lambdas)
-        assert other >= cost - rounding
-        if other <= cost + 1e-12:
-            assert away @ np.abs(moved[later, 0]) >= away @ np.abs(arranged[later, 0]) - 1e-9
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("several", [False, True], ids=["one target", "several"])
+@pytest.mark.parametrize(
+    "make",
+    [Lasso, partial(FusedLasso, fusion="chain", lambda2=0.05), partial(InFusedLasso, lambda3=0.0)],
+    ids=["lasso", "fused on a chain", "informed without weight"],
+)
+def test_the_solution_is_that_without_the_copies(make, several, form):
+    X, y = drawn(0)
+    y = np.column_stack([y, X[:, 1] - y**2]) if several else y
+    more, copies, others = with_copies(np.where(np.abs(X) < 0.3, 0.0, X))
+    more = form(more)
+    alone = make(tol=1e-8, n_jobs=1, max_iter=30_000).fit(more[:, others], y)
+    found = make(tol=1e-8, n_jobs=1, max_iter=30_000).fit(more, y)
+    np.testing.assert_allclose(found.coef_[:, others], alone.coef_, atol=1e-6)
+    assert not found.coef_[:, copies].any() and not found.support_[copies].any()
 
 
-def shared_otherwise(b, copies, later, steps):
-    moved = b.copy()
-    moved[later, 0] += steps
-    np.add.at(moved[:, 0], copies.first[later], -copies.sign[later] * steps)
-    return moved
-
-
-def test_it_is_the_same_however_they_were_shared():
-    rng = np.random.default_rng(0)
-    for seed in range(20):
-        b, copies, edges = drawn(seed)
-        later = np.flatnonzero(copies.first != np.arange(len(b)))
-        other = shared_otherwise(b, copies, later, rng.normal(size=len(later)))
-        np.testing.assert_allclose(
-            copies.arranged(other, edges, 1.0, 0.1), copies.arranged(b, edges, 1.0, 0.1), atol=1e-9
-        )
-
-
-def test_zeros_among_zeros_need_no_program(monkeypatch):
-    b, first = np.zeros((9, 1)), np.array([0, 1, 2, 3, 1, 5, 6, 7, 8])
-    b[7:] = 1.0
-    copies = Copies(first, np.ones(9))
-    monkeypatch.setattr(Copies, "_program", None)
-    assert copies.arranged(b, chain_edges(9), 1.0, 1.0) is b
+@pytest.mark.parametrize("ranking", RANKINGS)
+@pytest.mark.parametrize("id", ["lasso", "fused-lasso"])
+def test_a_copy_never_comes_before_the_first(id, ranking):
+    X, y = drawn(1)
+    more, copies, _ = with_copies(X)
+    more_options = {"fusion": "chain"} if id == "fused-lasso" else {}
+    found = make_selector(id, n_features_to_select=6, ranking=ranking, **more_options).fit(more, y)
+    for copy, first in zip(copies, (1, 0, 5), strict=True):
+        assert found.ranking_[first] < found.ranking_[copy], (copy, first)
 
 
 @pytest.mark.parametrize("seed", [1, 2])

@@ -80,7 +80,7 @@ def cvxpy_optimum(X, Y, lambda1, lambda2, edges, S=None):
 
 def structure(n, weight=0.3, seed=3):
     A = np.random.default_rng(seed).normal(size=(n, n))
-    return Structural.convexified(2 + 0.01 * (A + A.T), weight)
+    return Structural.given(2 + 0.01 * (A + A.T), weight)
 
 
 KINDS = ["tall", "wide", "duplicated", "constant"]

@@ -187,8 +187,15 @@ def screen(data: Chunks, selector: Any, y: Any) -> Screened:
     ridge = Ridge(getattr(selector, "lambda3", 0.0) * (squares / n_features if relative else 1.0))
     for n_round in range(1, MOST_ROUNDS + 1):
         with one_blas_thread():
-            model = SparseModel(columns, Y, selector.max_iter, selector.tol, quadratic=ridge)
-            fit = model.fit(lambda1, 0.0)
+            model = SparseModel(
+                X=columns,
+                Y=Y,
+                lambda1=lambda1,
+                quadratic=ridge,
+                max_iter=selector.max_iter,
+                tol=selector.tol,
+            )
+            fit = model.fit()
             R = Y - columns @ fit.result.coef
         most = max(FEWEST, -(-2 * len(held) // n_chunks))
         worse = Wanted(selector.standardize, (1 + SLACK) * lambda1, most)

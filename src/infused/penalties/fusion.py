@@ -15,20 +15,17 @@ from infused._typing import Floats, Ints
 from infused.exceptions import InputError
 from infused.penalties.rows import L1
 
-
-def no_edges() -> Ints:
-    """Features of which no two belong together."""
-    return np.empty((0, 2), np.int64)
+NO_EDGES: Ints = np.empty((0, 2), np.int64)
 
 
 def chain_edges(n_features: int) -> Ints:
-    """Each feature and the next: the paper's C."""
+    """Join each feature to the next: the paper's C."""
     first = np.arange(n_features - 1, dtype=np.int64)
     return np.column_stack([first, first + 1])
 
 
 def grid_edges(shape: tuple[int, int]) -> Ints:
-    """Each pixel of an image, stored row by row, with its right and its lower neighbour."""
+    """Join each pixel of an image, stored row by row, to its right and its lower neighbour."""
     pixel = np.arange(shape[0] * shape[1], dtype=np.int64).reshape(shape)
     right = np.column_stack([pixel[:, :-1].ravel(), pixel[:, 1:].ravel()])
     below = np.column_stack([pixel[:-1].ravel(), pixel[1:].ravel()])
@@ -36,10 +33,10 @@ def grid_edges(shape: tuple[int, int]) -> Ints:
 
 
 def fusion_edges(fusion: Any, n_features: int, grid_shape: tuple[int, int] | None = None) -> Ints:
-    """The edges that ``fusion`` names: "chain", "grid", "none", pairs of features, or a sparse adjacency."""
+    """Return the edges that ``fusion`` names: "chain", "grid", "none", pairs, or a sparse adjacency."""
     if isinstance(fusion, str):
         if fusion == "none":
-            return no_edges()
+            return NO_EDGES
         if fusion == "chain":
             return chain_edges(n_features)
         if fusion == "grid":
@@ -54,7 +51,7 @@ def fusion_edges(fusion: Any, n_features: int, grid_shape: tuple[int, int] | Non
 
 
 def _covers(shape: Any, n_features: int) -> bool:
-    """Whether it is a pair of whole numbers with so many pixels."""
+    """Tell whether it is a pair of whole numbers with so many pixels."""
     if np.shape(shape) != (2,) or not all(isinstance(side, Integral) for side in shape):
         return False
     rows, columns = map(int, shape)
@@ -62,7 +59,7 @@ def _covers(shape: Any, n_features: int) -> bool:
 
 
 def incidence(edges: Ints, n_features: int) -> sp.csr_array:
-    """C: (C b)_e = b_j - b_i for edge e = (i, j)."""
+    """Build C: (C b)_e = b_j - b_i for edge e = (i, j)."""
     n_edges = len(edges)
     rows = np.repeat(np.arange(n_edges), 2)
     signs = np.tile([-1.0, 1.0], n_edges)
@@ -77,11 +74,11 @@ class FusedChain:
     fusion_weight: float
 
     def value(self, B: Floats) -> float:
-        """The penalty."""
+        """Compute the penalty."""
         return L1(self.weight).value(B) + self.fusion_weight * float(np.abs(np.diff(B, axis=0)).sum())
 
     def prox(self, B: Floats, step: float = 1.0) -> Floats:
-        """Total variation, then the soft threshold; exact (Friedman, Hastie, Hoefling, Tibshirani 2007)."""
+        """Apply total variation, then the soft threshold; exact (Friedman, Hastie et al. 2007)."""
         smoothed, weight = _kernels.total_variation_prox, step * self.fusion_weight
         smooth = np.column_stack([smoothed(np.ascontiguousarray(b), weight) for b in B.T])
         return L1(self.weight).prox(smooth, step)

@@ -2,7 +2,7 @@
 
 A docstring names a shared description by a placeholder on a line of its own, ``%(lambda1)s``, and
 :func:`documented` fills it in. ``%(parameters)s`` and ``%(attributes)s`` stand for all those of a
-family.
+family, ``%(linear)s`` for the parameters that all linear selectors have.
 """
 
 from __future__ import annotations
@@ -13,6 +13,24 @@ from textwrap import dedent, indent
 from typing import Any, TypeVar
 
 Kind = TypeVar("Kind", bound=type[Any])
+
+#: Parameters that all linear selectors have, in the order of the fields of their base class.
+LINEAR_PARAMETERS = (
+    "n_features_to_select",
+    "lambda1",
+    "lambda_scale",
+    "target",
+    "groups",
+    "keep",
+    "cv",
+    "scoring",
+    "standardize",
+    "ranking",
+    "max_iter",
+    "tol",
+    "n_jobs",
+    "memory_budget",
+)
 
 PLACEHOLDER = re.compile(r"^( *)%\((\w+)\)s$", re.MULTILINE)
 
@@ -45,6 +63,7 @@ def filled(text: str, shared: Mapping[str, str]) -> str:
     """
     table = {
         **shared,
+        "linear": "\n".join(shared[name] for name in LINEAR_PARAMETERS if name in shared),
         "parameters": "\n".join(entry for name, entry in shared.items() if not name.endswith("_")),
         "attributes": "\n".join(entry for name, entry in shared.items() if name.endswith("_")),
     }

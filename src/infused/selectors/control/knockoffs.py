@@ -553,11 +553,18 @@ def _cross_validated(A: Floats, Y: Floats, groups: Ints | None, random: np.rando
 
 
 def _model(A: Floats, Y: Floats, groups: Ints | None, tol: float) -> SparseModel:
-    return SparseModel(np.ascontiguousarray(A), Y, MAX_ITER, tol, groups=groups, solver="coordinate-descent")
+    return SparseModel(
+        X=np.ascontiguousarray(A),
+        Y=Y,
+        groups=groups,
+        solver="coordinate-descent",
+        max_iter=MAX_ITER,
+        tol=tol,
+    )
 
 
 def _next(model: SparseModel, value: float, fit: Fit | None) -> Fit:
-    return model.fit(value, 0.0, start=None if fit is None else fit.result)
+    return model.fit(value, start=None if fit is None else fit.result)
 
 
 def _error(A: Floats, Y: Floats, fit: Fit) -> float:

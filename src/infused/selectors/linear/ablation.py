@@ -14,15 +14,12 @@ does nothing on these data. The variants without fusion and with labels for Y ar
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from infused._typing import Ints
-from infused.penalties.quadratic import Ridge
+from infused._typing import Floats, Ints
+from infused.penalties.quadratic import PairInformation, Ridge, Structural
 from infused.selectors.inputs.training import TrainingData
-from infused.selectors.linear.estimator import Composition
-from infused.selectors.linear.information import InformationTerm, WithInformation
 from infused.selectors.linear.infused_lasso import InFusedLasso
 from infused.selectors.linear.model import SparseModel
 
@@ -30,31 +27,24 @@ from infused.selectors.linear.model import SparseModel
 class EqualRidge(InFusedLasso):
     r"""The structural term replaced by a ridge of the same weight, :math:`\lambda_3\,\mathrm{tr}\,B'B`."""
 
-    def _compose(self, data: TrainingData) -> Composition:
-        return _with_term(super()._compose(data), _EqualRidge)
+    def _model(self, data: TrainingData) -> SparseModel:
+        model = super()._model(data)
+        term = model.quadratic
+        return replace(model, quadratic=Ridge(term.strength)) if isinstance(term, Structural) else model
 
 
 class PermutedStructure(InFusedLasso):
     """U with its features in random order: the same eigenvalues, at the wrong features."""
 
-    def _compose(self, data: TrainingData) -> Composition:
-        return _with_term(super()._compose(data), _Permuted)
+    def _model(self, data: TrainingData) -> SparseModel:
+        model = super()._model(data)
+        term = model.quadratic
+        if not isinstance(term, Structural):
+            return model
+        U = term.information
 
+        def permuted(features: Ints) -> Floats:
+            order = np.random.default_rng(0).permutation(len(features))
+            return U.formed(features)[np.ix_(order, order)]
 
-class _EqualRidge(InformationTerm):
-    def added_to(self, model: SparseModel, features: Ints) -> WithInformation:
-        added = super().added_to(model, features)
-        term: Any = added.model.quadratic
-        return replace(added, model=replace(added.model, quadratic=Ridge(term.weight)))
-
-
-class _Permuted(InformationTerm):
-    def added_to(self, model: SparseModel, features: Ints) -> WithInformation:
-        added = super().added_to(model, features)
-        term: Any = added.model.quadratic
-        order = np.random.default_rng(0).permutation(added.model.n_features)
-        return replace(added, model=replace(added.model, quadratic=term.restricted(order)))
-
-
-def _with_term(composed: Composition, kind: type[InformationTerm]) -> Composition:
-    return replace(composed, information=kind(**vars(composed.information)))
+        return replace(model, quadratic=replace(term, information=PairInformation(permuted)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -18,46 +18,39 @@ from infused._runtime.threads import blas_threads, memory_budget
 from infused._typing import Array
 from infused.exceptions import InputError, Setting
 from infused.selectors.base import NUMBER_OF_FEATURES, WEIGHT, BaseSelector, how_many
-from infused.selectors.inputs.checks import Inputs, check_inputs
+from infused.selectors.choose.number import CV, SCORING, chosen_number
+from infused.selectors.inputs.checks import Seen, look
 from infused.selectors.inputs.groups import GROUPS, KEEP
-from infused.selectors.inputs.training import Coding, TrainingData, Weights, refuse_weights, resolve_coding
-from infused.selectors.linear.information import InformationTerm, screened
+from infused.selectors.inputs.training import Coding, TrainingData, resolve_coding
 from infused.selectors.linear.model import SparseModel
-from infused.selectors.linear.ranking import (
-    Adjusted,
-    Lambdas,
-    Ranked,
-    behind,
-    fit_path,
-    path_grid,
-    rank,
-    rank_by_coefficient,
-)
+from infused.selectors.linear.ranking import Ranked, Unpenalised, fit_path, path_grid, rank
 from infused.solvers.result import RegularizationPath
 
 MOST_ITERATIONS = 2**31 - 1  # more than a solver could make: it would only never end
 FEW_ENTRIES = 10**6  # of X: a pass over fewer takes less than waking a thread
 
 
-@dataclass(frozen=True)
-class Composition:
-    """What an estimator makes of its data: a model, its weights, and the term that waits for U."""
-
-    model: SparseModel
-    """Complete but for the information term, in whose place a ridge stands."""
-    lambdas: Lambdas
-    information: InformationTerm | None = None
-    positive: bool = False
-    """The paper's rule: without a number, features with a positive coefficient are selected."""
-    attributes: dict[str, Any] = field(default_factory=dict)
-    """What the estimator stores beside the results."""
-
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class LinearSelector(BaseSelector):
     r"""Features by the rows of B in :math:`\min_B \frac12 |Y - XB|^2 + \mathrm{tr}(B'SB)` plus norms of B.
 
-    A subclass composes its model from data (:meth:`_compose`); this class ranks it and stores the results.
+    A subclass composes its model from data (:meth:`_model`); this class ranks by it and stores the results.
     """
+
+    n_features_to_select: int | float | str | None = None
+    lambda1: float = 0.05
+    lambda_scale: str = "relative"
+    target: str = "auto"
+    groups: Any = None
+    keep: Any = None
+    cv: Any = 5
+    scoring: Any = None
+    standardize: bool = True
+    ranking: str = "recursive"
+    max_iter: int = 3000
+    tol: float = 1e-4
+    n_jobs: int | None = None
+    memory_budget: int | float | str | None = None
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": NUMBER_OF_FEATURES,
@@ -66,16 +59,41 @@ class LinearSelector(BaseSelector):
         "target": [StrOptions({"auto", "onehot", "label", "real"})],
         "groups": GROUPS,
         "keep": KEEP,
+        "cv": CV,
+        "scoring": SCORING,
         "standardize": ["boolean"],
         "ranking": [StrOptions({"recursive", "forward", "coefficient", "path"})],
         "max_iter": [Interval(Integral, 1, MOST_ITERATIONS, closed="both")],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "n_jobs": [Integral, None],
+        "memory_budget": [Real, str, None],
     }
 
     @abstractmethod
-    def _compose(self, data: TrainingData) -> Composition:
-        """The model on all features."""
+    def _model(self, data: TrainingData) -> SparseModel:
+        """Compose the model on all features."""
+
+    def _sparse_model(self, data: TrainingData, **terms: Any) -> SparseModel:
+        """Make a model of the data, the sparsity that all have, and terms of its own."""
+        return SparseModel(
+            X=data.F,
+            Y=data.Y,
+            lambda1=self.lambda1,
+            relative=self.lambda_scale == "relative",
+            groups=data.groups,
+            n_samples=data.n_samples,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            **terms,
+        )
+
+    def _within_limit(self, model: SparseModel) -> SparseModel:
+        """Return the model, which has a minimum."""
+        return model
+
+    def _ranked(self, model: SparseModel, k: int | None) -> Ranked:
+        """Rank the variables of a model."""
+        return rank(model, self.ranking, k)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -83,7 +101,7 @@ class LinearSelector(BaseSelector):
         return tags
 
     @fit_context
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Rank and select the features of X for the target y.
 
         Parameters
@@ -96,6 +114,8 @@ class LinearSelector(BaseSelector):
             Class labels, real values, several columns of real values, or an indicator matrix of labels.
         sample_weight : array-like of shape (n_samples,) or None, default=None
             What each sample counts; a whole number is as good as so many copies of it.
+        groups : array-like of shape (n_samples,), default=None
+            Samples that belong together, where ``n_features_to_select="auto"`` and ``cv`` asks for them.
 
         Returns
         -------
@@ -108,23 +128,28 @@ class LinearSelector(BaseSelector):
                 raise InputError("X is an array of Dask: call this inside infused.cluster(client)")
             cluster.fit(self, X, y, sample_weight=sample_weight)
             return self
-        inputs = check_inputs(self, X, y, several=True)
-        kept = inputs.variables.places(self.keep)
-        coding = self._coding(inputs.y)
-        number = self._number(inputs, kept, coding == "real", sample_weight)
-        k = how_many(number, inputs.variables, len(kept))
-        inputs = inputs.weighed(sample_weight)
-        with blas_threads(_threads(self.n_jobs, inputs.coded.X)):
-            data = self._training_data(inputs, coding)
-            composed = self._compose(data)
-            adjusted = Adjusted.make(replace(composed.model, n_samples=data.n_samples), kept, data.F)
-            ranked, found = _rank(composed, adjusted, self.ranking, k)
+        seen = look(self, X, y, several=True)
+        kept = seen.variables.places(self.keep)
+        coding = self._coding(seen.y)
+        number = chosen_number(
+            self,
+            *seen.judged(self.n_features_to_select),
+            kept,
+            real=coding == "real",
+            samples=groups,
+            sample_weight=sample_weight,
+        )
+        k = how_many(number, seen.variables, len(kept))
+        seen = seen.weighed(sample_weight)
+        with blas_threads(_threads(self.n_jobs, seen.coded.X)):
+            data = self._training_data(seen, coding)
+            others = Unpenalised.make(self._model(data), kept, data.F)
+            ranked = others.expanded(self._ranked(others.model, None if k is None else k - len(kept)))
         if coding == "onehot":
-            self.classes_ = np.unique(inputs.y)
-        chosen = _chosen(composed, adjusted, ranked, k)
-        self._store_ranking(inputs.variables, ranked.scores, ranked.ranking, chosen)
-        _store(self, composed, ranked, found)
-        _name_columns(self, inputs)
+            self.classes_ = np.unique(seen.y)
+        self._store_ranking(seen.variables, ranked.scores, ranked.ranking, self._chosen(others, ranked, k))
+        self._store(ranked)
+        _name_columns(self, seen)
         return self
 
     def regularization_path(
@@ -165,164 +190,89 @@ class LinearSelector(BaseSelector):
         """
         self._validate_params()
         copy = clone(self)  # so that this leaves no trace of a fit
-        inputs = check_inputs(copy, X, y, several=True).weighed(sample_weight)
-        with blas_threads(_threads(self.n_jobs, inputs.coded.X)):
-            data = self._training_data(inputs, self._coding(inputs.y))
-            composed = self._compose(data)
-            adjusted = Adjusted.make(composed.model, inputs.variables.places(self.keep), data.F)
-            model = adjusted.model
-            if composed.information is not None:
-                model = composed.information.added_to(model, adjusted.features).model
-            scale = model.largest_lambda1() if composed.lambdas.relative else 1.0
+        seen = look(copy, X, y, several=True).weighed(sample_weight)
+        with blas_threads(_threads(self.n_jobs, seen.coded.X)):
+            data = self._training_data(seen, self._coding(seen.y))
+            others = Unpenalised.make(copy._model(data), seen.variables.places(self.keep), data.F)
+            model = copy._within_limit(others.model)
+            scale = model.largest_lambda1() if model.relative else 1.0
             if lambda1 is None:
-                grid = path_grid(model.largest_lambda1() / scale, composed.lambdas.first, n_lambdas)
+                grid = path_grid(model.largest_lambda1() / scale, model.lambda1, n_lambdas)
             else:
                 grid = np.sort(np.asarray(lambda1, dtype=np.float64))[::-1]
-            fits = fit_path(model, grid * scale, composed.lambdas.second * scale)
-        results = [replace(fit.result, coef=adjusted.coefficients(fit.result.coef)) for fit in fits]
+            fits = fit_path(model, grid * scale)
+        results = [replace(fit.result, coef=others.coefficients(fit.result.coef)) for fit in fits]
         return RegularizationPath.from_results(grid, results)
 
-    def _coding(self, y: Array) -> Coding:
-        """What y is to the model; the paper's formulation takes the numbers of classes as they are."""
-        published = getattr(self, "formulation", "stable") == "paper" and self.target == "auto"
-        return resolve_coding(y, "label" if published else self.target)
+    @property
+    def _published(self) -> bool:
+        """Tell whether the model is as the paper prints it."""
+        return getattr(self, "formulation", "stable") == "paper"
 
-    def _training_data(self, inputs: Inputs, coding: Coding) -> TrainingData:
-        X, variables = inputs.coded.X, inputs.coded.variables
-        if inputs.levels is not None and not isinstance(getattr(self, "fusion", "auto"), str):
+    def _coding(self, y: Array) -> Coding:
+        """Return what y is to the model; the paper's formulation takes the numbers of classes as they are."""
+        return resolve_coding(y, "label" if self._published and self.target == "auto" else self.target)
+
+    def _training_data(self, seen: Seen, coding: Coding) -> TrainingData:
+        budget = memory_budget(self.memory_budget)
+        X, variables = seen.coded.X, seen.coded.variables
+        if seen.levels is not None and not isinstance(getattr(self, "fusion", "auto"), str):
             raise InputError(
                 Setting("fusion"),
                 " has pairs of features, but those of text have several columns: give columns of numbers",
             )
-        budget, weights = memory_budget(), inputs.weights
-        return TrainingData.make(X, inputs.y, coding, self.standardize, budget, variables, weights)
+        return TrainingData.make(X, seen.y, coding, self.standardize, budget, variables, seen.weights)
+
+    def _chosen(self, others: Unpenalised, ranked: Ranked, k: int | None) -> Array:
+        """Select the first k variables, or without a number those that the model needs.
+
+        The published rule takes positive coefficients.
+        """
+        if k is not None:
+            return np.asarray(ranked.ranking <= k)
+        chosen, model = np.zeros(len(ranked.ranking), dtype=bool), others.whole
+        needed = (ranked.coef > 0 if self._published else ranked.coef != 0).any(axis=1)
+        chosen[np.flatnonzero(needed) if model.variables is None else model.variables[needed]] = True
+        chosen &= ~model.empty
+        chosen[others.kept] = True
+        return chosen
+
+    def _store(self, ranked: Ranked) -> None:
+        """Set the fitted attributes that only linear models have."""
+        if not np.isfinite(ranked.coef).all():
+            raise InputError(
+                f"the coefficients of {type(self).__name__} left the range of numbers: lower ",
+                Setting("max_iter"),
+                " or ",
+                Setting("lambda3"),
+                ", or take ",
+                Setting("formulation", "stable"),
+            )
+        self.coef_ = ranked.coef.T
+        self.n_iter_ = ranked.n_iter
+        self.objective_path_ = ranked.first.objective
+        self.certificate_ = max(ranked.first.certificate, ranked.last.certificate)
+        self.converged_ = ranked.first.converged and ranked.last.converged
+        if not self.converged_ and not getattr(self, "unbounded_", False):
+            last = ranked.last if ranked.first.converged else ranked.first
+            warnings.warn(
+                f"{type(self).__name__} stopped because {last.reason}; the optimality conditions hold to "
+                f"{self.certificate_:.1e} of lambda1, not to tol={self.tol:g}. Raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
 
 
-def _rank(
-    composed: Composition,
-    adjusted: Adjusted,
-    ranking: str,
-    k: int | None,
-) -> tuple[Ranked, dict[str, Any]]:
-    """Rank the variables, and say what the information term found."""
-    k = None if k is None else k - len(adjusted.kept)
-    ranked, found = _rank_others(composed, adjusted, ranking, k, memory_budget())
-    return adjusted.expanded(ranked), found
-
-
-def _rank_others(
-    composed: Composition, adjusted: Adjusted, ranking: str, k: int | None, budget: int
-) -> tuple[Ranked, dict[str, Any]]:
-    """The same for those that are not kept."""
-    model, lambdas, term = adjusted.model, composed.lambdas, composed.information
-    if term is None:
-        return rank(model, lambdas, ranking, k), {}
-    early, variables = screened(adjusted, lambdas, term, ranking, k, budget)
-    features = model.features(variables)
-    if early is not None:
-        model = model.restricted(features)
-    added = term.added_to(model, adjusted.features[features])
-    found: dict[str, Any] = {
-        "unbounded_": added.unbounded,
-        "n_features_screened_": adjusted.model.n_features - len(features),
-    }
-    if added.limit is not None:
-        found["lambda3_limit_"] = added.limit
-    if added.unbounded:
-        return rank_by_coefficient(added.model, lambdas, stop_early=False), {
-            **found,
-            "information_error_": 0.0,
-        }
-    ranked = rank(added.model, lambdas, ranking, None if k is None else min(k, len(variables)))
-    found["information_error_"] = added.error(ranked.first.coef)
-    return ranked if early is None else behind(early, adjusted.model, variables, ranked), found
-
-
-def _chosen(composed: Composition, adjusted: Adjusted, ranked: Ranked, k: int | None) -> Array:
-    """The variables that are selected: the first k, or without a number those that the model needs."""
-    if k is not None:
-        return np.asarray(ranked.ranking <= k)
-    chosen = np.zeros(len(ranked.ranking), dtype=bool)
-    needed = (ranked.coef > 0 if composed.positive else ranked.coef != 0).any(axis=1)
-    owners = composed.model.variables
-    chosen[np.flatnonzero(needed) if owners is None else owners[needed]] = True
-    chosen &= ~composed.model.empty
-    chosen[adjusted.kept] = True
-    return chosen
-
-
-def _store(selector: LinearSelector, composed: Composition, ranked: Ranked, found: dict[str, Any]) -> None:
-    """Set the fitted attributes that only linear models have."""
-    if not np.isfinite(ranked.coef).all():
-        raise InputError(
-            f"the coefficients of {type(selector).__name__} left the range of numbers: lower ",
-            Setting("max_iter"),
-            " or ",
-            Setting("lambda3"),
-            ", or take ",
-            Setting("formulation", "stable"),
-        )
-    selector.coef_ = ranked.coef.T
-    selector.n_iter_ = ranked.n_iter
-    selector.objective_path_ = ranked.first.objective
-    selector.certificate_ = max(ranked.first.certificate, ranked.last.certificate)
-    selector.converged_ = ranked.first.converged and ranked.last.converged
-    for name, value in {**composed.attributes, **found}.items():
-        setattr(selector, name, value)
-    if not selector.converged_ and not found.get("unbounded_", False):
-        last = ranked.last if ranked.first.converged else ranked.first
-        warnings.warn(
-            f"{type(selector).__name__} stopped because {last.reason}; the optimality conditions hold to "
-            f"{selector.certificate_:.1e} of lambda1, not to tol={selector.tol:g}. Raise max_iter or tol.",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
-
-
-def _name_columns(selector: LinearSelector, inputs: Inputs) -> None:
-    """What the columns of ``coef_`` are, where categories have several."""
+def _name_columns(selector: LinearSelector, seen: Seen) -> None:
+    """Name the columns of ``coef_``, where categories have several."""
     if hasattr(selector, "coef_names_"):  # of an earlier fit
         del selector.coef_names_
-    if inputs.coded.names is not None:
-        selector.coef_names_ = np.array(inputs.coded.names, dtype=object)
+    if seen.coded.names is not None:
+        selector.coef_names_ = np.array(seen.coded.names, dtype=object)
 
 
 def _threads(n_jobs: int | None, X: Any) -> int | None:
-    """The BLAS threads to use: with more features than samples, few entries are not worth a second one."""
+    """Return the BLAS threads to use: with more features than samples, few entries are worth only one."""
     n_samples, n_features = X.shape
     small = n_features > n_samples and n_samples * n_features < FEW_ENTRIES
     return 1 if n_jobs is None and small else n_jobs
-
-
-class StructuralSelector(LinearSelector):
-    """A linear selector with the term of U, whose graphs have one vertex for each sample."""
-
-    lambda3: float
-
-    # scikit-learn takes a parameter of this name for a promise to use it.
-    def fit(self, X: Any, y: Any, **weights: Any) -> Self:
-        """Rank and select the features of X for the target y.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            Training samples; texts and categories of a frame are variables as they are.
-        y : array of shape (n_samples,) or (n_samples, n_targets)
-            Class labels, real values, several columns of real values, or an indicator matrix of labels.
-        **weights : dict
-            A ``sample_weight`` is refused, as every sample is one vertex of the graphs behind U; but it is
-            taken where ``lambda3=0`` leaves U out.
-
-        Returns
-        -------
-        self : object
-            The fitted selector.
-        """
-        super().fit(X, y, **weights)
-        return self
-
-    def _refuse_weights(self, weights: Weights | None) -> None:
-        if self.lambda3 > 0:
-            why = "every sample is one vertex of the graphs behind U"
-            instead = "Repeat samples, leave U out with lambda3=0, or take FusedLasso or Lasso"
-            refuse_weights(type(self).__name__, why, instead, weights)

@@ -8,17 +8,24 @@ from typing import Any
 import numpy as np
 
 from infused._design import Design, column_squares, inner_products
+from infused._runtime.compat import StrOptions
 from infused._typing import Floats, Ints
-from infused.penalties.fusion import fusion_edges, no_edges
+from infused.penalties.fusion import NO_EDGES, fusion_edges
+from infused.selectors.base import WEIGHT
 from infused.selectors.inputs.training import Weights, unit_columns
+
+#: What the parameters of fusion may be, for scikit-learn's validation.
+CONSTRAINTS: dict[str, list[Any]] = {
+    "lambda2": WEIGHT,
+    "fusion": [StrOptions({"auto", "chain", "grid", "none"}), "array-like", "sparse matrix"],
+    "grid_shape": [tuple, list, None],
+    "solver": [StrOptions({"auto", "split-bregman", "proximal", "coordinate-descent"})],
+}
 
 FEWEST = 16  # features: with fewer, the most alike of a feature is beside it by chance
 SHARE = 0.6  # of the features whose most alike feature is a neighbour
-CLOSE, AMONG, OF_MOST = (
-    0.7,
-    0.1,
-    0.85,
-)  # or: this correlated in the median, and among the closest tenth for most
+# Or: neighbours are this correlated in the median, and among the closest tenth for most.
+CLOSE, AMONG, OF_MOST = 0.7, 0.1, 0.85
 MOST_ROWS, MOST_ASKED, MOST_OTHERS = 1000, 400, 2000
 NARROWEST = 4  # rows and columns of a picture
 ACROSS = 0.9  # neighbours across the rows of a picture are at least this much as alike as those within
@@ -37,12 +44,8 @@ class Fusion:
 
     @property
     def nothing(self) -> bool:
-        """Whether no feature is fused with another."""
+        """Tell whether no feature is fused with another."""
         return self.edges is not None and len(self.edges) == 0
-
-    def attributes(self) -> dict[str, Any]:
-        """What an estimator stores of it."""
-        return {"fusion_": self.name, "fusion_reason_": self.reason, "grid_shape_": self.grid_shape}
 
 
 def choose_fusion(
@@ -54,7 +57,7 @@ def choose_fusion(
     grouped: bool = False,
     weights: Weights | None = None,
 ) -> Fusion:
-    """What the parameter ``fusion`` means for these features; "auto" looks at the training data.
+    """Resolve the parameter ``fusion`` for these features; "auto" looks at the training data.
 
     Parameters
     ----------
@@ -86,12 +89,12 @@ def choose_fusion(
         edges = fusion_edges("grid", F.shape[1], grid_shape)
         return Fusion("grid", edges, "the features are the pixels of a picture", grid_shape)
     if grouped:
-        return Fusion("none", no_edges(), "variables of several columns have no order")
+        return Fusion("none", NO_EDGES, "variables of several columns have no order")
     return order_of_features(F, weights)
 
 
 def order_of_features(F: Design, weights: Weights | None = None) -> Fusion:
-    """The chain or the grid where neighbours are far more alike than other pairs, else nothing.
+    """Find the chain or the grid where neighbours are far more alike than other pairs, else nothing.
 
     A feature votes for the chain when the feature most correlated with it is the one before or after it, and
     for a grid of width w when it is beside it or w places away. In a table without order the share of such
@@ -100,7 +103,7 @@ def order_of_features(F: Design, weights: Weights | None = None) -> Fusion:
     F, weights = _sampled_rows(F, weights)
     n, varying = F.shape[1], _varying(F, weights)
     if n < FEWEST or len(varying) < FEWEST:
-        return Fusion("none", no_edges(), f"fewer than {FEWEST} features show no order")
+        return Fusion("none", NO_EDGES, f"fewer than {FEWEST} features show no order")
     alike = _Likeness(F, weights, varying)
     width = _width(alike, n)
     if width is not None:
@@ -113,7 +116,7 @@ def order_of_features(F: Design, weights: Weights | None = None) -> Fusion:
     if median >= CLOSE and among >= OF_MOST:
         close = f"|r| of neighbours is {median:.2f} in the median, and among the largest for {among:.0%}"
         return Fusion("chain", None, f"the features look like a signal: {close}")
-    return Fusion("none", no_edges(), f"neighbours are no more alike than other features ({share:.0%} are)")
+    return Fusion("none", NO_EDGES, f"neighbours are no more alike than other features ({share:.0%} are)")
 
 
 class _Likeness:
@@ -130,7 +133,7 @@ class _Likeness:
         self.with_others[self.distance == 0] = -1.0
 
     def at(self, lag: int) -> Floats:
-        """|r| of each feature with the closer of the two that are ``lag`` places away."""
+        """Compute |r| of each feature with the closer of the two that are ``lag`` places away."""
         best = np.full(len(self.asked), -1.0)
         for step in (-lag, lag):
             there = (self.asked + step >= 0) & (self.asked + step < self.n)
@@ -139,42 +142,42 @@ class _Likeness:
         return best
 
     def mean_at(self, lag: int) -> float:
-        """The mean |r| over all pairs ``lag`` places apart."""
+        """Average |r| over all pairs ``lag`` places apart."""
         first = self.asked[self.asked + lag < self.n]
         return float(self._alike(first, first + lag).mean())
 
     def neighbours(self) -> tuple[float, float]:
-        """|r| with the closer neighbour, in the median; and how often it is among the largest tenth."""
+        """Return the median |r| with the closer neighbour, and how often it is among the largest tenth."""
         near = self.at(1)
         place = (self.with_others > near[:, None]).mean(axis=1)
         return float(np.median(near)), float((place <= AMONG).mean())
 
     def votes(self, lags: tuple[int, ...]) -> float:
-        """The share of features of which a neighbour is the most alike."""
+        """Return the share of features of which a neighbour is the most alike."""
         near = np.max([self.at(lag) for lag in lags], axis=0)
         far = np.where(np.isin(self.distance, lags), -1.0, self.with_others).max(axis=1)
         return float((near > far).mean())
 
     def _unit(self, features: Ints) -> Design:
-        """Some columns, with mean zero and length one: of thousands, few are looked at."""
+        """Scale some columns to mean zero and length one: of thousands, few are looked at."""
         return unit_columns(self.F[:, features], self.weights)
 
     def _alike(self, first: Ints, second: Ints) -> Floats:
-        """|r| of pairs."""
+        """Compute |r| of pairs."""
         every = np.arange(len(first) + len(second))
         pairs = self._unit(np.concatenate([first, second]))
         return np.abs(inner_products(pairs, every[: len(first)], every[len(first) :]))
 
 
 def _varying(F: Design, weights: Weights | None) -> Ints:
-    """The features that are not constant."""
+    """Find the features that are not constant."""
     if isinstance(F, np.ndarray) and weights is None:
         return np.flatnonzero(F.max(axis=0) > F.min(axis=0))
     return np.flatnonzero(column_squares(unit_columns(F, weights)) > 0)
 
 
 def _width(alike: _Likeness, n: int) -> int | None:
-    """The width of a picture: where pixels that many places apart are alike, and more so than close by."""
+    """Find the width of a picture: pixels that many places apart are alike, and more so than close by."""
     widths = [w for w in range(NARROWEST, n // NARROWEST + 1) if n % w == 0]
     if not widths:
         return None

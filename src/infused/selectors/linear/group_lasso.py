@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from numbers import Integral
 from typing import Any, ClassVar
@@ -14,16 +14,24 @@ from infused._design import Design, SparseDesign, column_squares, dense, without
 from infused._runtime.compat import Interval
 from infused._typing import Floats, Ints
 from infused.selectors.base import WEIGHT
-from infused.selectors.docs import LINEAR, documented
+from infused.selectors.docs import LINEAR, documented, entries
 from infused.selectors.inputs.training import TrainingData
-from infused.selectors.linear.estimator import Composition, LinearSelector
+from infused.selectors.linear.estimator import LinearSelector
 from infused.selectors.linear.model import SparseModel
-from infused.selectors.linear.ranking import Lambdas
+
+OWN = entries("""
+    lambda1 : float, default=0.05
+        Weight of the groups; a relative one is a fraction of the value at which no group is left.
+    groups : array-like of shape (n_features,), mapping or None, default=None
+        One label for each column, or a mapping from names to columns (by position, or by name for a data
+        frame); None for clusters.
+""")
 
 WITHIN = 0.05  # the share of lambda1 inside clusters that are made here
 
 
-@documented(LINEAR)
+@documented({**LINEAR, **OWN})
+@dataclass(kw_only=True, eq=False, repr=False)
 class GroupLasso(LinearSelector):
     r"""The group lasso, on given groups or on clusters of features (supervised group lasso).
 
@@ -38,27 +46,14 @@ class GroupLasso(LinearSelector):
 
     Parameters
     ----------
-    %(n_features_to_select)s
-    lambda1 : float, default=0.05
-        Weight of the groups; a relative one is a fraction of the value at which no group is left.
-    groups : array-like of shape (n_features,), mapping or None, default=None
-        One label for each column, or a mapping from names to columns (by position, or by name for a data
-        frame); None for clusters.
-    %(keep)s
+    %(linear)s
     n_groups : int or None, default=None
         How many clusters to make when no groups are given; None for the root of the number of features.
     lambda_within : float or None, default=None
         Weight of the lasso inside each group, as a fraction of the value at which none of its features is
         left; 0 skips it. None is 0.05 for clusters, and 0 for given groups.
-    %(lambda_scale)s
-    %(target)s
-    %(standardize)s
-    %(ranking)s
-    %(max_iter)s
-    %(tol)s
     random_state : int or None, default=0
         Seed of k-means.
-    %(n_jobs)s
 
     Attributes
     ----------
@@ -87,6 +82,10 @@ class GroupLasso(LinearSelector):
     ((178, 4), 5)
     """
 
+    n_groups: int | None = None
+    lambda_within: float | None = None
+    random_state: int | None = 0
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **LinearSelector._parameter_constraints,
         "n_groups": [Interval(Integral, 1, None, closed="left"), None],
@@ -94,56 +93,19 @@ class GroupLasso(LinearSelector):
         "random_state": [Interval(Integral, 0, None, closed="left"), None],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        lambda1: float = 0.05,
-        groups: Any = None,
-        keep: Any = None,
-        n_groups: int | None = None,
-        lambda_within: float | None = None,
-        lambda_scale: str = "relative",
-        target: str = "auto",
-        standardize: bool = True,
-        ranking: str = "recursive",
-        max_iter: int = 3000,
-        tol: float = 1e-4,
-        random_state: int | None = 0,
-        n_jobs: int | None = None,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.lambda1 = lambda1
-        self.groups = groups
-        self.keep = keep
-        self.n_groups = n_groups
-        self.lambda_within = lambda_within
-        self.lambda_scale = lambda_scale
-        self.target = target
-        self.standardize = standardize
-        self.ranking = ranking
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _compose(self, data: TrainingData) -> Composition:
-        within = self.lambda_within
-        model = SparseModel(data.F, data.Y, self.max_iter, self.tol, groups=data.groups)
+    def _model(self, data: TrainingData) -> SparseModel:
+        model, within = self._sparse_model(data), self.lambda_within
         if data.variables.given or data.groups is not None:  # a category is kept whole too
-            groups = data.variables.array_of_names()[data.variables.codes]
+            self.groups_ = data.variables.array_of_names()[data.variables.codes]
         else:
-            groups = cluster_features(data.F, self.n_groups, self.random_state)
+            self.groups_ = cluster_features(data.F, self.n_groups, self.random_state)
             within = WITHIN if within is None else within
-            model = replace(model, groups=groups, whole=False)
-        if within:
-            model = _with_needed(model, within)
-        lambdas = Lambdas(self.lambda1, 0.0, self.lambda_scale == "relative")
-        return Composition(model, lambdas, attributes={"groups_": groups})
+            model = replace(model, groups=self.groups_, whole=False)
+        return _with_needed(model, within) if within else model
 
 
 def _with_needed(model: SparseModel, within: float) -> SparseModel:
-    """The model with what a lasso inside each group keeps; the other features become zero.
+    """Keep what a lasso inside each group keeps; the other features become zero.
 
     In a cluster they are groups of their own from then on, to be ranked last but for constants.
     """
@@ -152,7 +114,7 @@ def _with_needed(model: SparseModel, within: float) -> SparseModel:
     for label in np.unique(groups):
         features = np.flatnonzero(groups == label)
         part = replace(model.restricted(features), groups=None)
-        fit = part.fit(within * part.largest_lambda1(), 0.0)
+        fit = part.fit(within * part.largest_lambda1())
         needed[features[fit.scores > 0]] = True
     left = model.groups
     if not model.whole:
@@ -167,7 +129,7 @@ SAME = 1e-10  # squared distances of columns of length one that differ by less a
 
 
 def cluster_features(F: Design, n_groups: int | None, seed: int | None) -> Ints:
-    """Clusters of the columns of F, by k-means on columns of length one.
+    """Cluster the columns of F by k-means on columns of length one.
 
     Constants, which are zero in F, are as far from one cluster as from the next: they are one of their own.
     """
@@ -197,7 +159,7 @@ class _KMeans:
         self.random = check_random_state(seed)
 
     def run(self) -> Ints:
-        """The cluster of each column."""
+        """Return the cluster of each column."""
         centres = dense(self.X[:, self._seeds()])
         n_samples, n_features = self.X.shape
         mean = self.X @ np.full(n_features, 1 / n_features)
@@ -229,19 +191,19 @@ class _KMeans:
         return np.array(seeds)
 
     def _distances(self, points: Ints) -> Floats:
-        """Squared, from some points to all; zero between equal ones."""
+        """Compute squared distances from some points to all; zero between equal ones."""
         products = self.X[:, points].T @ self.X
         found = self.squares[points][:, None] + self.squares - 2 * products
         return np.where(found > SAME, found, 0.0)
 
     def _assigned(self, centres: Floats) -> tuple[Ints, Floats]:
-        """The closest centre of each point, and its squared distance."""
+        """Find the closest centre of each point, and its squared distance."""
         away = (centres * centres).sum(axis=0) - 2 * (self.X.T @ centres)
         labels = _first_least(away)
         return labels, self.squares + away[np.arange(len(labels)), labels]
 
     def _means(self, labels: Ints, nearest: Floats) -> Floats:
-        """The mean of each cluster; one without points takes the point that is farthest from its centre."""
+        """Average each cluster; one without points takes the point that is farthest from its centre."""
         empty = np.setdiff1d(np.arange(self.n_clusters), labels)
         if len(empty):
             labels = labels.copy()
@@ -252,12 +214,12 @@ class _KMeans:
 
 
 def _first_least(values: Floats) -> Ints:
-    """Of each row, the first of its smallest values."""
+    """Find the first of the smallest values of each row."""
     return np.asarray(np.argmax(values <= values.min(axis=1, keepdims=True) + SAME, axis=1))
 
 
 def _distinct(X: Design) -> int:
-    """How many different columns there are."""
+    """Count the different columns."""
     if not isinstance(X, SparseDesign):
         return len(np.unique(X.T, axis=0))
     A = X.A

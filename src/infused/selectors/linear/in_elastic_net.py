@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from infused._runtime.compat import StrOptions
 from infused.graphs.validation import Graph
 from infused.selectors.base import WEIGHT
 from infused.selectors.docs import INFORMED, documented
-from infused.selectors.inputs.training import TrainingData
-from infused.selectors.linear.estimator import Composition, LinearSelector, StructuralSelector
-from infused.selectors.linear.information import CONSTRAINTS, InformationTerm, Structure
+from infused.selectors.inputs.training import TrainingData, quadratic_weight
+from infused.selectors.linear.information import StructuralSelector, Structure
 from infused.selectors.linear.model import SparseModel
-from infused.selectors.linear.ranking import Lambdas
 
 
 @documented(INFORMED)
+@dataclass(kw_only=True, eq=False, repr=False)
 class InElasticNet(StructuralSelector):
     r"""The elastic net with structural information (InElasticNet).
 
@@ -31,24 +31,14 @@ class InElasticNet(StructuralSelector):
 
     Parameters
     ----------
-    %(n_features_to_select)s
-    %(lambda1)s
+    %(linear)s
+    %(lambda3)s
+    %(formulation)s
+    %(unbounded)s
     lambda2 : float, default=0.01
         Weight of the ridge; a relative one is a fraction of the mean squared length of a feature.
-    %(lambda3)s
-    %(lambda_scale)s
-    %(formulation)s
-    %(target)s
-    %(groups)s
-    %(keep)s
     graph : {"kernel", "euclidean"}, default="euclidean"
         The graphs that are compared; see :func:`infused.feature_distributions`.
-    %(standardize)s
-    %(ranking)s
-    %(unbounded)s
-    %(max_iter)s
-    %(tol)s
-    %(n_jobs)s
 
     Attributes
     ----------
@@ -74,64 +64,18 @@ class InElasticNet(StructuralSelector):
     (178, 4)
     """
 
+    lambda2: float = 0.01
+    graph: Graph = "euclidean"
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **LinearSelector._parameter_constraints,
-        **CONSTRAINTS,
+        **StructuralSelector._parameter_constraints,
         "lambda2": WEIGHT,
         "graph": [StrOptions({"kernel", "euclidean"})],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        lambda1: float = 0.05,
-        lambda2: float = 0.01,
-        lambda3: float = 0.01,
-        lambda_scale: str = "relative",
-        formulation: str = "stable",
-        target: str = "auto",
-        groups: Any = None,
-        keep: Any = None,
-        graph: Graph = "euclidean",
-        standardize: bool = True,
-        ranking: str = "recursive",
-        unbounded: str = "raise",
-        max_iter: int = 3000,
-        tol: float = 1e-4,
-        n_jobs: int | None = None,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.lambda1 = lambda1
-        self.lambda2 = lambda2
-        self.lambda3 = lambda3
-        self.lambda_scale = lambda_scale
-        self.formulation = formulation
-        self.target = target
-        self.groups = groups
-        self.keep = keep
-        self.graph = graph
-        self.standardize = standardize
-        self.ranking = ranking
-        self.unbounded = unbounded
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_jobs = n_jobs
-
-    def _compose(self, data: TrainingData) -> Composition:
+    def _model(self, data: TrainingData) -> SparseModel:
         self._refuse_weights(data.weights)
-        relative = self.lambda_scale == "relative"
-
-        structure = Structure(data, "two-way", self.graph, self.n_jobs)
-        term = InformationTerm(
-            structure.formed,
-            self.lambda3,
-            relative,
-            self.formulation,
-            self.unbounded,
-            ridge=self.lambda2,
-            operator=structure.nearby if data.groups is None else structure.operator,
-        )
-        stand_in = term.stand_in(data.F)
-        model = SparseModel(data.F, data.Y, self.max_iter, self.tol, stand_in, groups=data.groups)
-        return Composition(model, Lambdas(self.lambda1, 0.0, relative), term, positive=term.published)
+        U = Structure(data, "two-way", self.graph, self.n_jobs, self.memory_budget)
+        ridge = quadratic_weight(self.lambda2, data.F, self.lambda_scale == "relative")
+        term = self._structural(U.pairs(few=data.groups is None), data, ridge)
+        return self._sparse_model(data, quadratic=term)

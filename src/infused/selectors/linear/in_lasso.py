@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -9,16 +10,16 @@ from infused._runtime.compat import Interval
 from infused._typing import Floats, Ints
 from infused.information.discrete import MAX_BINS, discretize, distinct_samples, target_codes
 from infused.information.mutual import joint_information
+from infused.penalties.quadratic import PairInformation
 from infused.selectors.docs import INFORMED, documented
 from infused.selectors.inputs.training import TrainingData, one_target
-from infused.selectors.linear.estimator import Composition, LinearSelector
-from infused.selectors.linear.information import CONSTRAINTS, InformationTerm
+from infused.selectors.linear.information import InformedSelector
 from infused.selectors.linear.model import SparseModel
-from infused.selectors.linear.ranking import Lambdas
 
 
 @documented(INFORMED)
-class InLasso(LinearSelector):
+@dataclass(kw_only=True, eq=False, repr=False)
+class InLasso(InformedSelector):
     r"""The lasso with the information that pairs of features carry about the target (InLasso).
 
     .. math::
@@ -33,22 +34,12 @@ class InLasso(LinearSelector):
 
     Parameters
     ----------
-    %(n_features_to_select)s
-    %(lambda1)s
+    %(linear)s
     %(lambda3)s
-    %(lambda_scale)s
     %(formulation)s
-    %(target)s
-    %(groups)s
-    %(keep)s
-    n_bins : int, default=5
-        Bins of equal frequency, from 2 to 256, for features (and real targets) that are not discrete.
-    %(standardize)s
-    %(ranking)s
     %(unbounded)s
-    %(max_iter)s
-    %(tol)s
-    %(n_jobs)s
+    n_bins : int, default=5
+        Bins of equal frequency, from 2 to 256, for features (and continuous targets) that are not discrete.
 
     Attributes
     ----------
@@ -74,49 +65,15 @@ class InLasso(LinearSelector):
     (178, 4)
     """
 
+    n_bins: int = 5
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **LinearSelector._parameter_constraints,
-        **CONSTRAINTS,
+        **InformedSelector._parameter_constraints,
         "n_bins": [Interval(Integral, 2, MAX_BINS, closed="both")],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        lambda1: float = 0.05,
-        lambda3: float = 0.01,
-        lambda_scale: str = "relative",
-        formulation: str = "stable",
-        target: str = "auto",
-        groups: Any = None,
-        keep: Any = None,
-        n_bins: int = 5,
-        standardize: bool = True,
-        ranking: str = "recursive",
-        unbounded: str = "raise",
-        max_iter: int = 3000,
-        tol: float = 1e-4,
-        n_jobs: int | None = None,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.lambda1 = lambda1
-        self.lambda3 = lambda3
-        self.lambda_scale = lambda_scale
-        self.formulation = formulation
-        self.target = target
-        self.groups = groups
-        self.keep = keep
-        self.n_bins = n_bins
-        self.standardize = standardize
-        self.ranking = ranking
-        self.unbounded = unbounded
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_jobs = n_jobs
-
-    def _compose(self, data: TrainingData) -> Composition:
-        relative, weights = self.lambda_scale == "relative", data.weights
+    def _model(self, data: TrainingData) -> SparseModel:
+        weights = data.weights
 
         def W(features: Ints) -> Floats:
             counts, units = (None, None) if weights is None else (weights.counts, weights.units)
@@ -124,9 +81,8 @@ class InLasso(LinearSelector):
             distinct, _ = distinct_samples(data.X, y)
             codes = discretize(data.columns(features), self.n_bins, self.n_jobs, counts, distinct[features])
             y_codes = target_codes(data.X, y, target=data.kind, n_bins=self.n_bins, weights=counts)
-            return joint_information(codes, y_codes, weights=units, n_jobs=self.n_jobs)
+            return joint_information(
+                codes, y_codes, weights=units, n_jobs=self.n_jobs, memory_budget=self.memory_budget
+            )
 
-        term = InformationTerm(W, self.lambda3, relative, self.formulation, self.unbounded)
-        stand_in = term.stand_in(data.F)
-        model = SparseModel(data.F, data.Y, self.max_iter, self.tol, stand_in, groups=data.groups)
-        return Composition(model, Lambdas(self.lambda1, 0.0, relative), term, positive=term.published)
+        return self._sparse_model(data, quadratic=self._structural(PairInformation(W), data))

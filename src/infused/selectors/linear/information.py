@@ -8,9 +8,8 @@ there are more features than samples. Convexified it is
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,97 +27,63 @@ from infused.graphs.validation import Graph, check_data, sparse_if_mostly_zero
 from infused.information.operator import MOST_KNOWN, InformationOperator, NearbyInformation, Sampled
 from infused.information.pair_sums import CriterionName
 from infused.information.structural import StructuralInformation, shared, structural_information
-from infused.penalties.quadratic import Quadratic, Ridge, Structural, Sum, Unformed
+from infused.penalties.quadratic import PairInformation, Quadratic, Ridge, Structural
 from infused.selectors.base import WEIGHT
-from infused.selectors.inputs.training import TrainingData, one_target, quadratic_weight
+from infused.selectors.inputs.training import (
+    TrainingData,
+    Weights,
+    one_target,
+    quadratic_weight,
+    refuse_weights,
+)
+from infused.selectors.linear.estimator import LinearSelector
 from infused.selectors.linear.model import SparseModel
-from infused.selectors.linear.ranking import Adjusted, Lambdas, Ranked, rank_by_rounds, round_sizes
+from infused.selectors.linear.ranking import Ranked, rank, rank_by_coefficient, round_sizes
 from infused.solvers.least_squares import largest_lambda3
 
-#: What the parameters of the term may be, for scikit-learn's validation.
-CONSTRAINTS: dict[str, list[Any]] = {
-    "lambda3": WEIGHT,
-    "formulation": [StrOptions({"stable", "paper"})],
-    "unbounded": [StrOptions({"raise", "iterate"})],
-}
 
+@dataclass(kw_only=True, eq=False, repr=False)
+class InformedSelector(LinearSelector):
+    """A linear selector with a term of the information of pairs of features."""
 
-@dataclass(frozen=True)
-class WithInformation:
-    """A model with its information term."""
+    lambda3: float = 0.01
+    formulation: str = "stable"
+    unbounded: str = "raise"
 
-    model: SparseModel
-    limit: float | None = None
-    """The largest lambda3 for which the published objective has a minimum."""
-    unbounded: bool = False
-    """Whether it has none, and Algorithm 1 is to run regardless."""
-    unformed: Unformed | None = None
-    """What stands for U where it was not formed."""
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **LinearSelector._parameter_constraints,
+        "lambda3": WEIGHT,
+        "formulation": [StrOptions({"stable", "paper"})],
+        "unbounded": [StrOptions({"raise", "iterate"})],
+    }
 
-    def error(self, coef: Floats) -> float:
-        """Of U at a solution, relative to its largest eigenvalue; zero where it was formed."""
-        if isinstance(self.unformed, NearbyInformation):
-            return self.unformed.error_on(np.flatnonzero(coef.any(axis=1)))
-        return 0.0 if self.unformed is None else self.unformed.error
-
-
-@dataclass(frozen=True)
-class InformationTerm:
-    """The term of one estimator; U is formed when it is needed, for the features that are left by then."""
-
-    U: Callable[[Ints], Floats]
-    """Information of the pairs of some features."""
-    lambda3: float
-    relative: bool
-    formulation: str
-    unbounded: str
-    ridge: float = 0.0
-    """lambda2 of a ridge that is part of the model."""
-    operator: Callable[[Ints], Unformed | None] = lambda features: None
-    """What multiplies with U of some features without forming it, where that is better."""
-
-    @property
-    def published(self) -> bool:
-        """Whether the term is the printed one."""
-        return self.formulation == "paper"
-
-    def unformed(self, features: Ints) -> Unformed | None:
-        """U of these features where it need not be formed; the limit of the printed term needs all of it."""
-        return None if self.published or self.lambda3 == 0 else self.operator(features)
-
-    def stand_in(self, F: Floats) -> Ridge:
-        """A ridge in the place of the term, with the one that is part of the model."""
-        own = 0.0 if self.published else quadratic_weight(self.lambda3, F, self.relative)
-        return Ridge(quadratic_weight(self.ridge, F, self.relative) + own)
-
-    def added_to(self, model: SparseModel, features: Ints) -> WithInformation:
-        """The model of these features with the term instead of the ridge in its place."""
+    def _structural(self, U: PairInformation, data: TrainingData, ridge: float = 0.0) -> Quadratic:
+        """Make the term of U, with a ridge beside it; without a weight it is the ridge alone."""
+        relative, published = self.lambda_scale == "relative", self.formulation == "paper"
         if self.lambda3 == 0:
-            return WithInformation(model)
-        ridge, operator = quadratic_weight(self.ridge, model.X, self.relative), self.unformed(features)
-        limit, unbounded = None, False
-        if operator is not None:
-            term = self._convexified(model.X, operator)
-        elif self.published:
-            U = self.U(features)
-            limit = largest_lambda3(model.X, U, ridge)
-            # A relative lambda3 is a share of the limit; where that is zero, it is taken as it is.
-            share = self.relative and 0 < limit < np.inf
-            term = Structural.published(U, self.lambda3 * limit if share else self.lambda3)
-            unbounded = term.weight > limit
-            if unbounded:
-                self._complain(term.weight, limit, model.max_iter)
-        else:
-            term = self._convexified(model.X, self.U(features))
-        quadratic: Quadratic = Sum(Ridge(ridge), term) if ridge > 0 else term
-        return WithInformation(replace(model, quadratic=quadratic), limit, unbounded, operator)
+            return Ridge(ridge)
+        # A relative weight of the printed term is a share of its limit, which is known with U.
+        weight = self.lambda3 if published else quadratic_weight(self.lambda3, data.F, relative)
+        every, times_top = np.arange(data.n_features), not relative and not published
+        return Structural(U, every, weight, published, times_top, ridge)
 
-    def _convexified(self, F: Floats, U: Floats | Unformed) -> Structural:
-        term = Structural.convexified(U, 1.0)
-        weight = quadratic_weight(self.lambda3, F, True) if self.relative else self.lambda3 * term.top
-        return replace(term, weight=weight)
+    def _within_limit(self, model: SparseModel) -> SparseModel:
+        """Resolve the weight of the printed term, and refuse one without a minimum or warn of it."""
+        term, self.unbounded_ = model.quadratic, False
+        if not isinstance(term, Structural) or not term.published:
+            return model
+        U = np.asarray(term.U)
+        self.lambda3_limit_ = limit = largest_lambda3(model.X, U, term.ridge)
+        # A relative lambda3 is a share of the limit; where that is zero, it is taken as it is.
+        share = self.lambda_scale == "relative" and 0 < limit < np.inf
+        weight = self.lambda3 * limit if share else self.lambda3
+        self.unbounded_ = bool(weight > limit)
+        if self.unbounded_:
+            self._complain(weight, limit)
+        term = Structural.given(U, weight, published=True, extra_ridge=term.extra_ridge)
+        return replace(model, quadratic=term)
 
-    def _complain(self, lambda3: float, limit: float, max_iter: int) -> None:
+    def _complain(self, lambda3: float, limit: float) -> None:
         """Refuse an objective without a minimum, or warn and go on, as ``unbounded`` says."""
         trouble = (
             f"The published objective has no minimum for lambda3={lambda3:.6g}: the largest admissible value "
@@ -127,23 +92,71 @@ class InformationTerm:
         if self.unbounded == "raise":
             ways = "Use formulation='stable', a smaller lambda3, or unbounded='iterate'."
             raise UnboundedObjectiveError(f"{trouble} {ways}", limit)
-        running = f"Running {max_iter} iterations of Algorithm 1 as published."
+        running = f"Running {self.max_iter} iterations of Algorithm 1 as published."
         warnings.warn(f"{trouble} {running}", UnboundedObjectiveWarning, stacklevel=2)
 
+    def _ranked(self, model: SparseModel, k: int | None) -> Ranked:
+        """Rank the variables; U enters when it fits in memory."""
+        waits = k is not None and self.formulation == "stable" and self.ranking in ("recursive", "forward")
+        enters = fitting_size(model, waits, memory_budget(self.memory_budget))
+        model = self._within_limit(model)
+        term, self.information_error_, self.n_features_screened_ = model.quadratic, 0.0, 0
+        if self.unbounded_:
+            return rank_by_coefficient(model, stop_early=False)
+        ranked = rank(model, self.ranking, k, enters)
+        if enters < model.n_variables:
+            left = model.features(np.flatnonzero(ranked.ranking <= enters))
+            self.n_features_screened_ = model.n_features - len(left)
+        elif isinstance(term, Structural):
+            self.information_error_ = term.error(ranked.first.coef)
+        return ranked
 
-def screened(
-    adjusted: Adjusted, lambdas: Lambdas, term: InformationTerm, ranking: str, k: int | None, budget: int
-) -> tuple[Ranked | None, Ints]:
-    """The rounds that must run without U because it would not fit, and the variables that are left then."""
-    model = adjusted.model
-    n = model.n_variables
-    fits = term.lambda3 == 0 or _bytes(model.n_features) <= budget
-    if fits or term.unformed(adjusted.features) is not None:
-        return None, np.arange(n)
-    recursive = k is not None and not term.published and ranking in ("recursive", "forward")
+
+class StructuralSelector(InformedSelector):
+    """A linear selector with the term of U, whose graphs have one vertex for each sample."""
+
+    # scikit-learn takes a parameter of this name for a promise to use it.
+    def fit(self, X: Any, y: Any, *, groups: Any = None, **weights: Any) -> Self:
+        """Rank and select the features of X for the target y.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Training samples; texts and categories of a frame are variables as they are.
+        y : array of shape (n_samples,) or (n_samples, n_targets)
+            Class labels, real values, several columns of real values, or an indicator matrix of labels.
+        groups : array-like of shape (n_samples,), default=None
+            Samples that belong together, where ``n_features_to_select="auto"`` and ``cv`` asks for them.
+        **weights : dict
+            A ``sample_weight`` is refused, as every sample is one vertex of the graphs behind U; but it is
+            taken where ``lambda3=0`` leaves U out.
+
+        Returns
+        -------
+        self : object
+            The fitted selector.
+        """
+        super().fit(X, y, groups=groups, **weights)
+        return self
+
+    def _refuse_weights(self, weights: Weights | None) -> None:
+        if self.lambda3 > 0:
+            why = "every sample is one vertex of the graphs behind U"
+            instead = "Repeat samples, leave U out with lambda3=0, or take FusedLasso or Lasso"
+            refuse_weights(type(self).__name__, why, instead, weights)
+
+
+def fitting_size(model: SparseModel, waits: bool, budget: int) -> int:
+    """Return how many variables are left when U fits in memory, all of them if it does from the start.
+
+    It is refused where the ranking cannot wait for that, and warned of where it does.
+    """
+    term, n = model.quadratic, model.n_variables
+    if not isinstance(term, Structural) or _bytes(model.n_features) <= budget or not term.forms_U:
+        return n
     widths = _widths(model)
     fitting = (size for size in round_sizes(n, 1) if _bytes(widths[size]) <= budget)
-    size = next(fitting, n) if recursive else n
+    size = next(fitting, n) if waits else n
     what = f"U of {widths[size]} features"
     require(_bytes(widths[size]), budget, what, "set n_features_to_select, or raise memory_budget")
     left = "features" if model.variables is None else "groups of features"
@@ -153,19 +166,18 @@ def screened(
         ScreeningWarning,
         stacklevel=2,
     )
-    early = rank_by_rounds(model, lambdas, size)
-    return early, np.flatnonzero(early.ranking <= size)
+    return size
 
 
 def _widths(model: SparseModel) -> list[int]:
-    """At most how many features so many variables have, from none of them to all."""
+    """Return at most how many features so many variables have, from none of them to all."""
     sizes = np.ones(model.n_features) if model.variables is None else np.bincount(model.variables)
     widths: list[int] = np.concatenate([[0], np.cumsum(np.sort(sizes)[::-1])]).astype(int).tolist()
     return widths
 
 
 def _bytes(n_features: int) -> int:
-    """U, its part for the next round, and what the solver makes of it."""
+    """Return what U takes, its part for the next round, and what the solver makes of it."""
     return 3 * 8 * n_features * n_features
 
 
@@ -186,9 +198,14 @@ class Structure:
     criterion: CriterionName
     graph: Graph
     n_jobs: int | None
+    memory_budget: int | float | str | None
+
+    def pairs(self, few: bool) -> PairInformation:
+        """Return U for a model; one that takes ``few`` features at a time needs few columns."""
+        return PairInformation(self.formed, self.nearby if few else self.operator)
 
     def formed(self, features: Ints) -> Floats:
-        """U of some features."""
+        """Form U of some features."""
         return structural_information(
             self.data.columns(features),
             one_target(self.data.y),
@@ -197,13 +214,13 @@ class Structure:
         )
 
     def operator(self, features: Ints) -> InformationOperator | None:
-        """What multiplies with U of some features, where that is faster than to form it."""
-        if not self._wide or self._bytes > memory_budget() or self._whole is None:
+        """Make what multiplies with U of some features, where that is faster than to form it."""
+        if not self._wide or self._bytes > memory_budget(self.memory_budget) or self._whole is None:
             return None
         return self._whole if len(features) == self.data.n_features else self._whole.restricted(features)
 
     def nearby(self, features: Ints) -> NearbyInformation | InformationOperator | None:
-        """U of some features for a model that takes few of them: formed for those that it comes near."""
+        """Make U of some features for a model that takes few of them: formed for those that it comes near."""
         if not self._wide or self.data.n_features < TIMES_SAMPLE * SAMPLE:
             return self.operator(features)
         return None if self._nearby is None else self._nearby.restricted(features)
@@ -215,6 +232,7 @@ class Structure:
             "graph": self.graph,
             "target": self.data.kind,
             "n_jobs": self.n_jobs,
+            "memory_budget": self.memory_budget,
         }
 
     @cached_property
@@ -228,11 +246,11 @@ class Structure:
         operator = self._operator(self.data.columns(sample))
         if operator is None:
             return None
-        most = min(MOST_KNOWN, int(np.sqrt(memory_budget() / BYTES_PER_PAIR)))
+        most = min(MOST_KNOWN, int(np.sqrt(memory_budget(self.memory_budget) / BYTES_PER_PAIR)))
         return NearbyInformation.make(n, self.formed, self._demanded, Sampled.of(operator, n), most)
 
     def _operator(self, X: Any) -> InformationOperator | None:
-        """Of the features of X; None where its error would be too large."""
+        """Make the operator of the features of X; None where its error would be too large."""
         y = one_target(self.data.y)
 
         def compute() -> InformationOperator | None:
@@ -246,22 +264,22 @@ class Structure:
         return shared(what, (X, y), compute)
 
     def _demanded(self) -> InformationOperator:
-        """The operator of all features, where there is no way around it."""
+        """Return the operator of all features, where there is no way around it."""
         what, instead = f"U of {self.data.n_features} features", "raise lambda1, so that the model has fewer"
-        require(self._bytes, memory_budget(), what, instead)
+        require(self._bytes, memory_budget(self.memory_budget), what, instead)
         if self._whole is None:
             raise PrecisionError(f"Products with {what} have too large an error; {instead}.")
         return self._whole
 
     @property
     def _bytes(self) -> int:
-        """What the operator of all features takes."""
+        """Return what the operator of all features takes."""
         n_samples, n_features = self.data.X.shape
         return int(BYTES_PER_ENTRY * n_samples * n_features)
 
     @cached_property
     def _wide(self) -> bool:
-        """Whether features are many, well above samples, and dense."""
+        """Tell whether features are many, well above samples, and dense."""
         n_samples, n_features = self.data.X.shape
         if n_features < max(MANY_FEATURES, FEATURES_PER_SAMPLE * n_samples):
             return False

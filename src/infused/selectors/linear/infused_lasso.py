@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from infused._runtime.compat import StrOptions
 from infused.graphs.validation import Graph
 from infused.selectors.docs import FUSION, INFORMED, documented
 from infused.selectors.inputs.training import TrainingData
-from infused.selectors.linear import fused_lasso
-from infused.selectors.linear import information as information_term
-from infused.selectors.linear.estimator import Composition, LinearSelector, StructuralSelector
-from infused.selectors.linear.feature_order import choose_fusion
-from infused.selectors.linear.information import InformationTerm, Structure
+from infused.selectors.linear.feature_order import CONSTRAINTS, choose_fusion
+from infused.selectors.linear.information import StructuralSelector, Structure
 from infused.selectors.linear.model import SparseModel
-from infused.selectors.linear.ranking import Lambdas
 
 
 @documented({**INFORMED, **FUSION})
+@dataclass(kw_only=True, eq=False, repr=False)
 class InFusedLasso(StructuralSelector):
     r"""Fused lasso with structural information (InFusedLasso).
 
@@ -33,26 +31,16 @@ class InFusedLasso(StructuralSelector):
 
     Parameters
     ----------
-    %(n_features_to_select)s
-    %(lambda1)s
-    %(lambda2)s
+    %(linear)s
     %(lambda3)s
-    %(lambda_scale)s
     %(formulation)s
-    %(target)s
-    %(groups)s
-    %(keep)s
+    %(unbounded)s
+    %(lambda2)s
     %(fusion)s
     %(grid_shape)s
     graph : {"kernel", "euclidean"}, default="kernel"
         The graphs that are compared; see :func:`infused.feature_distributions`.
-    %(standardize)s
-    %(ranking)s
     %(solver)s
-    %(unbounded)s
-    %(max_iter)s
-    %(tol)s
-    %(n_jobs)s
 
     Attributes
     ----------
@@ -84,87 +72,32 @@ class InFusedLasso(StructuralSelector):
     (178, 4)
     """
 
+    lambda2: float = 0.005
+    fusion: Any = "auto"
+    grid_shape: tuple[int, int] | None = None
+    graph: Graph = "kernel"
+    solver: str = "auto"
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **LinearSelector._parameter_constraints,
-        **fused_lasso.CONSTRAINTS,
-        **information_term.CONSTRAINTS,
+        **StructuralSelector._parameter_constraints,
+        **CONSTRAINTS,
         "graph": [StrOptions({"kernel", "euclidean"})],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        lambda1: float = 0.05,
-        lambda2: float = 0.005,
-        lambda3: float = 0.01,
-        lambda_scale: str = "relative",
-        formulation: str = "stable",
-        target: str = "auto",
-        groups: Any = None,
-        keep: Any = None,
-        fusion: Any = "auto",
-        grid_shape: tuple[int, int] | None = None,
-        graph: Graph = "kernel",
-        standardize: bool = True,
-        ranking: str = "recursive",
-        solver: str = "auto",
-        unbounded: str = "raise",
-        max_iter: int = 3000,
-        tol: float = 1e-4,
-        n_jobs: int | None = None,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.lambda1 = lambda1
-        self.lambda2 = lambda2
-        self.lambda3 = lambda3
-        self.lambda_scale = lambda_scale
-        self.formulation = formulation
-        self.target = target
-        self.groups = groups
-        self.keep = keep
-        self.fusion = fusion
-        self.grid_shape = grid_shape
-        self.graph = graph
-        self.standardize = standardize
-        self.ranking = ranking
-        self.solver = solver
-        self.unbounded = unbounded
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_jobs = n_jobs
-
-    def _compose(self, data: TrainingData) -> Composition:
+    def _model(self, data: TrainingData) -> SparseModel:
         self._refuse_weights(data.weights)
-        relative = self.lambda_scale == "relative"
-
-        structure = Structure(data, "three-way", self.graph, self.n_jobs)
-        fused = choose_fusion(
-            self.fusion,
-            self.grid_shape,
-            data.F,
-            published=self.formulation == "paper",
-            grouped=data.groups is not None,
+        grouped = data.groups is not None
+        order = choose_fusion(
+            self.fusion, self.grid_shape, data.F, published=self._published, grouped=grouped
         )
+        self.fusion_, self.fusion_reason_, self.grid_shape_ = order.name, order.reason, order.grid_shape
         # Coordinate descent takes few features at a time.
-        sparse = fused.nothing and data.groups is None and self.solver in ("auto", "coordinate-descent")
-        term = InformationTerm(
-            structure.formed,
-            self.lambda3,
-            relative,
-            self.formulation,
-            self.unbounded,
-            operator=structure.nearby if sparse else structure.operator,
-        )
-        model = SparseModel(
-            data.F,
-            data.Y,
-            self.max_iter,
-            self.tol,
-            quadratic=term.stand_in(data.F),
-            edges=fused.edges,
-            groups=data.groups,
+        few = order.nothing and not grouped and self.solver in ("auto", "coordinate-descent")
+        U = Structure(data, "three-way", self.graph, self.n_jobs, self.memory_budget)
+        return self._sparse_model(  # 1/2 |Y - XB|^2 + lambda1 sum |b_i|
+            data,
+            lambda2=self.lambda2,  # lambda2 sum |b_i - b_j|
+            edges=order.edges,  # over these pairs
+            quadratic=self._structural(U.pairs(few), data),  # lambda3 tr B'(I - (U - mean U)/c)B
             solver=self.solver,
         )
-        lambdas = Lambdas(self.lambda1, self.lambda2, relative)
-        return Composition(model, lambdas, term, term.published, fused.attributes())

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 from infused.selectors.docs import LINEAR, documented
 from infused.selectors.inputs.training import TrainingData
-from infused.selectors.linear.estimator import Composition, LinearSelector
+from infused.selectors.linear.estimator import LinearSelector
 from infused.selectors.linear.model import SparseModel
-from infused.selectors.linear.ranking import Lambdas
 
 
 @documented(LINEAR)
+@dataclass(kw_only=True, eq=False, repr=False)
 class Lasso(LinearSelector):
     r"""The lasso; with one-hot or several targets, the multi-task lasso.
 
@@ -24,17 +24,7 @@ class Lasso(LinearSelector):
 
     Parameters
     ----------
-    %(n_features_to_select)s
-    %(lambda1)s
-    %(lambda_scale)s
-    %(target)s
-    %(groups)s
-    %(keep)s
-    %(standardize)s
-    %(ranking)s
-    %(max_iter)s
-    %(tol)s
-    %(n_jobs)s
+    %(linear)s
 
     Attributes
     ----------
@@ -60,33 +50,5 @@ class Lasso(LinearSelector):
     (178, 4)
     """
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        lambda1: float = 0.05,
-        lambda_scale: str = "relative",
-        target: str = "auto",
-        groups: Any = None,
-        keep: Any = None,
-        standardize: bool = True,
-        ranking: str = "recursive",
-        max_iter: int = 3000,
-        tol: float = 1e-4,
-        n_jobs: int | None = None,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.lambda1 = lambda1
-        self.lambda_scale = lambda_scale
-        self.target = target
-        self.groups = groups
-        self.keep = keep
-        self.standardize = standardize
-        self.ranking = ranking
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_jobs = n_jobs
-
-    def _compose(self, data: TrainingData) -> Composition:
-        model = SparseModel(data.F, data.Y, self.max_iter, self.tol, groups=data.groups)
-        return Composition(model, Lambdas(self.lambda1, 0.0, self.lambda_scale == "relative"))
+    def _model(self, data: TrainingData) -> SparseModel:
+        return self._sparse_model(data)

@@ -10,10 +10,11 @@ import numpy as np
 from infused._design import Design, dense
 from infused._runtime.progress import Stage
 from infused._typing import Floats, Ints
-from infused.exceptions import InputError, Setting
+from infused.penalties.quadratic import Structural
 from infused.selectors.base import ahead, ranks
 from infused.selectors.greedy.search import ForwardSearch
-from infused.selectors.inputs.training import LARGEST_WEIGHT, left_over, mean_square
+from infused.selectors.inputs.training import left_over, mean_square
+from infused.selectors.linear.certainty import CertainOrder, Uncertainty
 from infused.selectors.linear.model import Fit, SparseModel
 from infused.solvers.result import SolverResult
 
@@ -22,28 +23,6 @@ KEEP_OF_MANY, KEEP, KEEP_OF_FEW = 0.5, 0.7, 0.8  # the share that a round keeps
 ROUGH = 1e-3  # rounds that only drop features need no more than this
 PATH_LENGTH = 30
 FORWARD_RIDGE = 0.1  # as a share of the mean squared length of a feature
-
-
-@dataclass(frozen=True)
-class Lambdas:
-    """lambda1 and lambda2, as numbers or as fractions of the largest lambda1 that the data allow."""
-
-    first: float
-    second: float
-    relative: bool
-
-    def scaled_to(self, model: SparseModel) -> tuple[float, float]:
-        """Both as numbers, for one model."""
-        scale = model.largest_lambda1() if self.relative else 1.0
-        both = self.first * scale, self.second * scale
-        for name, weight in zip(("lambda1", "lambda2"), both, strict=True):
-            if not weight <= LARGEST_WEIGHT:
-                raise InputError(
-                    f"the weight of a penalty would be {weight:.3g} on these data, too large to solve: "
-                    "lower ",
-                    Setting(name),
-                )
-        return both
 
 
 @dataclass(frozen=True)
@@ -62,70 +41,61 @@ class Ranked:
     """Variables that were left after the last round."""
 
 
-def rank(model: SparseModel, lambdas: Lambdas, ranking: str, k: int | None) -> Ranked:
-    """Rank by the rule that was asked for; without a number of features, by one fit."""
+def rank(model: SparseModel, ranking: str, k: int | None, enters: int | None = None) -> Ranked:
+    """Rank by the rule that was asked for; without a number of features, by one fit.
+
+    ``enters`` is the number of variables from which on U is part of the model; None for all of them.
+    """
+    enters = model.n_variables if enters is None else enters
     if k is None or ranking == "coefficient":
-        return rank_by_coefficient(model, lambdas)
+        return rank_by_coefficient(model)
     if ranking == "path":
-        return rank_by_path(model, lambdas)
-    ranked = rank_by_rounds(model, lambdas, 1 if ranking == "recursive" else FEW)
+        return rank_by_path(model)
+    ranked = rank_by_rounds(model, 1 if ranking == "recursive" else min(FEW, enters), enters)
     if ranking == "forward":
         ranked = reorder_forward(model, ranked)
-    return refit_first(model, lambdas, ranked, k)
+    return refit_first(model, ranked, min(k, enters))
 
 
-def behind(early: Ranked, model: SparseModel, variables: Ints, ranked: Ranked) -> Ranked:
-    """The ranking of some variables, with all others behind them as they stood in an earlier one."""
-    scores, ranking, coef = early.scores.copy(), early.ranking.copy(), np.zeros_like(early.coef)
-    scores[variables] = np.floor(early.scores[variables].min(initial=0.0)) + ranked.scores
-    ranking[variables] = ranked.ranking
-    coef[model.features(variables)] = ranked.coef
-    n_iter = early.n_iter + ranked.n_iter
-    return Ranked(scores, ranking, coef, early.first, ranked.last, n_iter)
-
-
-def rank_by_coefficient(model: SparseModel, lambdas: Lambdas, stop_early: bool = True) -> Ranked:
-    """One fit; variables by the length of their rows, those at zero by what they have of the residual."""
-    fit = model.fit(*lambdas.scaled_to(model), stop_early=stop_early, certain=stop_early)
+def rank_by_coefficient(model: SparseModel, stop_early: bool = True) -> Ranked:
+    """Rank by one fit: by the length of rows, and by their share of the residual where these are zero."""
+    fit = model.fit(stop_early=stop_early, certain=CertainOrder(None) if stop_early else None)
     ranking = ranks(fit.scores, fit.leftover)
     return Ranked(fit.scores, ranking, fit.result.coef, fit.result, fit.result, fit.result.n_iter)
 
 
-def rank_by_rounds(model: SparseModel, lambdas: Lambdas, down_to: int) -> Ranked:
+def rank_by_rounds(model: SparseModel, down_to: int, enters: int) -> Ranked:
     """Rank by recursive elimination: fit, keep the best part by its coefficients, fit again.
 
     Variables without a coefficient follow by their share of the residual. It ends when at most ``down_to``
     variables are left. The rounds depend on the number of variables alone, never on how many are wanted, so
     that the first k are the first of every longer selection. A score is the number of rounds that a variable
-    survived, and the size of its coefficients in the last of them as a share of the largest.
+    survived, and the size of its coefficients in the last of them as a share of the largest. Rounds of more
+    than ``enters`` variables run without U.
     """
     sizes = round_sizes(model.n_variables, down_to)
     stage = Stage(None, "ranking features", sum(sizes))
     remaining = np.arange(model.n_variables)
     scores, tie_breaks = np.zeros(model.n_variables), np.zeros(model.n_variables)
-    cuts: list[int | None] = [*sizes[1:], None]
-    first_lambda, lambda2 = lambdas.scaled_to(model)
-    fit = model.fit(first_lambda, lambda2, certain=True, cut=cuts[0], ordered=_is_ordered(cuts[0]))
+    part = model if sizes[0] <= enters else without_information(model)
+    first_weights = part.weights
+    fit = part.fit(certain=_certain(sizes, 0))
     first, n_iter = fit.result, fit.result.n_iter
-    part = model
     for survived, size in enumerate(sizes):
         if survived:
             best = np.sort(np.argsort(ranks(fit.scores, fit.leftover))[:size])
             remaining, features = remaining[best], part.features(best)
-            smaller = part.restricted(features)
-            start, known = part.carried_over(fit, features, smaller)
-            part = smaller
-            lambda1, lambda2 = lambdas.scaled_to(part)
-            fit = part.fit(
-                lambda1,
-                lambda2,
-                tol=max(model.tol, ROUGH),
-                start=start,
-                certain=True,
-                cut=cuts[survived],
-                ordered=_is_ordered(cuts[survived]),
-                known=known if np.isclose(lambda1, first_lambda, rtol=1e-9, atol=0) else None,
-            )
+            if size <= enters < sizes[survived - 1]:
+                part = model.restricted(model.features(remaining))
+                fit = part.fit(certain=_certain(sizes, survived))
+                first_weights = part.weights
+            else:
+                smaller = part.restricted(features)
+                start, known = part.carried_over(fit, features, smaller)
+                part = smaller
+                same = np.isclose(part.weights[0], first_weights[0], rtol=1e-9, atol=0)
+                certain = _certain(sizes, survived, known if same else None)
+                fit = part.fit(tol=max(model.tol, ROUGH), start=start, certain=certain)
             n_iter += fit.result.n_iter
         stage.advance(size)
         scores[remaining] = survived + _share(fit.scores)
@@ -133,6 +103,21 @@ def rank_by_rounds(model: SparseModel, lambdas: Lambdas, down_to: int) -> Ranked
     coef = np.zeros_like(first.coef)
     coef[model.features(remaining)] = fit.result.coef
     return Ranked(scores, ranks(scores, tie_breaks), coef, first, fit.result, n_iter, sizes[-1])
+
+
+def without_information(model: SparseModel) -> SparseModel:
+    """Return the model with that part of its quadratic term alone that needs no U."""
+    term = model.quadratic
+    return replace(model, quadratic=term.without_information()) if isinstance(term, Structural) else model
+
+
+def _certain(sizes: list[int], survived: int, known: Uncertainty | None = None) -> CertainOrder:
+    """Ask for what a round must be certain of: which variables the next has.
+
+    The order of those that it drops is made certain where somebody may ask for so few.
+    """
+    cut = sizes[survived + 1] if survived + 1 < len(sizes) else None
+    return CertainOrder(cut, known, ordered=cut is not None and cut <= FEW)
 
 
 def reorder_forward(model: SparseModel, rounds: Ranked) -> Ranked:
@@ -163,7 +148,7 @@ def forward_order(model: SparseModel, variables: Ints) -> tuple[Ints, Floats]:
     return order, np.cumsum(gains[::-1])[::-1] / max(float((Y * Y).sum()), np.finfo(float).tiny)
 
 
-def refit_first(model: SparseModel, lambdas: Lambdas, ranked: Ranked, k: int) -> Ranked:
+def refit_first(model: SparseModel, ranked: Ranked, k: int) -> Ranked:
     """Replace the coefficients by those of the model on the first k variables alone."""
     first = ranked.first
     if k == 0:  # nothing is wanted beside what is kept
@@ -171,19 +156,17 @@ def refit_first(model: SparseModel, lambdas: Lambdas, ranked: Ranked, k: int) ->
     if k >= model.n_variables:
         return replace(ranked, coef=first.coef, last=first)
     chosen = model.features(np.flatnonzero(ranked.ranking <= k))
-    part = model.restricted(chosen)
-    last = part.fit(*lambdas.scaled_to(part)).result
+    last = model.restricted(chosen).fit().result
     coef = np.zeros_like(first.coef)
     coef[chosen] = last.coef
     return replace(ranked, coef=coef, last=last, n_iter=ranked.n_iter + last.n_iter)
 
 
-def rank_by_path(model: SparseModel, lambdas: Lambdas) -> Ranked:
-    """Features in the order in which they enter as lambda1 falls; those that never do, as by coefficient."""
-    lambda1, lambda2 = lambdas.scaled_to(model)
-    grid = path_grid(model.largest_lambda1(), lambda1, PATH_LENGTH)
+def rank_by_path(model: SparseModel) -> Ranked:
+    """Rank in the order in which features enter as lambda1 falls; those that never do, as by coefficient."""
+    grid = path_grid(model.largest_lambda1(), model.weights[0], PATH_LENGTH)
     scores = np.zeros(model.n_variables)
-    fits = fit_path(model, grid, lambda2)
+    fits = fit_path(model, grid)
     for place, fit in enumerate(fits):
         entered = (scores == 0) & (fit.scores > 0)
         scores[entered] = len(grid) - place
@@ -195,18 +178,18 @@ def rank_by_path(model: SparseModel, lambdas: Lambdas) -> Ranked:
     )
 
 
-def fit_path(model: SparseModel, grid: Floats, lambda2: float) -> list[Fit]:
-    """One fit for each lambda1, each started where the last one ended."""
+def fit_path(model: SparseModel, grid: Floats) -> list[Fit]:
+    """Fit for each lambda1, each time from where the last fit ended."""
     fits: list[Fit] = []
     stage = Stage(None, "following the path", len(grid))
     for lambda1 in grid:
-        fits.append(model.fit(float(lambda1), lambda2, start=fits[-1].result if fits else None))
+        fits.append(model.fit(float(lambda1), start=fits[-1].result if fits else None))
         stage.advance()
     return fits
 
 
 def path_grid(largest: float, smallest: float, length: int) -> Floats:
-    """lambda1 from where no feature is needed down to ``smallest``, evenly in its logarithm."""
+    """Space lambda1 evenly in its logarithm, from where no feature is needed down to ``smallest``."""
     if not 0 < smallest < largest:
         return np.array([max(smallest, 0.0)])
     return np.asarray(np.geomspace(largest, smallest, length))
@@ -222,19 +205,14 @@ def round_sizes(n: int, down_to: int) -> list[int]:
     return sizes
 
 
-def _is_ordered(cut: int | None) -> bool:
-    """Whether the order of what a round drops is made certain: where somebody may ask for so few."""
-    return cut is not None and cut <= FEW
-
-
 def _share(scores: Floats) -> Floats:
-    """Scores as shares of the largest, a little below one."""
+    """Return scores as shares of the largest, a little below one."""
     largest = scores.max(initial=0.0)
     return scores / largest * (1 - 2.0**-20) if largest > 0 else scores
 
 
 @dataclass(frozen=True)
-class Adjusted:
+class Unpenalised:
     r"""A model in which the coefficients of some variables carry no penalty.
 
     .. math::
@@ -256,8 +234,8 @@ class Adjusted:
     """The columns that are kept."""
 
     @classmethod
-    def make(cls, whole: SparseModel, kept: Ints, F: Design) -> Adjusted:
-        """From the model of all variables, which is left alone where none is kept, and all columns.
+    def make(cls, whole: SparseModel, kept: Ints, F: Design) -> Unpenalised:
+        """Make it from the model of all variables, which is left alone where none is kept, and all columns.
 
         A model may have set features to zero that it does not need, but not where they are kept.
         """
@@ -271,7 +249,7 @@ class Adjusted:
         return cls(whole, kept, model, others, features, Z)
 
     def coefficients(self, B: Floats) -> Floats:
-        """Of all features, from those of the others: what is kept explains what they leave."""
+        """Return all coefficients: those that are kept are fitted to what the others leave."""
         if not len(self.kept):
             return B
         full = np.zeros((self.whole.n_features, B.shape[1]))
@@ -281,7 +259,7 @@ class Adjusted:
         return full
 
     def expanded(self, ranked: Ranked) -> Ranked:
-        """The ranking of all variables, from that of the others."""
+        """Return the ranking of all variables, from that of the others."""
         if not len(self.kept):
             return ranked
         scores, ranking = np.zeros(self.whole.n_variables), np.zeros(self.whole.n_variables, np.int64)

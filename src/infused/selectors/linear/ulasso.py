@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from infused.penalties.quadratic import Decorrelation
 from infused.selectors.base import WEIGHT
 from infused.selectors.docs import LINEAR, documented
 from infused.selectors.inputs.training import TrainingData, quadratic_weight, unit_columns
-from infused.selectors.linear.estimator import Composition, LinearSelector
+from infused.selectors.linear.estimator import LinearSelector
 from infused.selectors.linear.model import SparseModel
-from infused.selectors.linear.ranking import Lambdas
 
 
 @documented(LINEAR)
+@dataclass(kw_only=True, eq=False, repr=False)
 class ULasso(LinearSelector):
     r"""The uncorrelated lasso: correlated features are not selected together.
 
@@ -27,19 +28,9 @@ class ULasso(LinearSelector):
 
     Parameters
     ----------
-    %(n_features_to_select)s
-    %(lambda1)s
+    %(linear)s
     lambda2 : float, default=0.01
         Weight of decorrelation; a relative one is a fraction of the mean squared length of a feature.
-    %(lambda_scale)s
-    %(target)s
-    %(groups)s
-    %(keep)s
-    %(standardize)s
-    %(ranking)s
-    %(max_iter)s
-    %(tol)s
-    %(n_jobs)s
 
     Attributes
     ----------
@@ -63,43 +54,14 @@ class ULasso(LinearSelector):
     (178, 4)
     """
 
+    lambda2: float = 0.01
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **LinearSelector._parameter_constraints,
         "lambda2": WEIGHT,
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        lambda1: float = 0.05,
-        lambda2: float = 0.01,
-        lambda_scale: str = "relative",
-        target: str = "auto",
-        groups: Any = None,
-        keep: Any = None,
-        standardize: bool = True,
-        ranking: str = "recursive",
-        max_iter: int = 3000,
-        tol: float = 1e-4,
-        n_jobs: int | None = None,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.lambda1 = lambda1
-        self.lambda2 = lambda2
-        self.lambda_scale = lambda_scale
-        self.target = target
-        self.groups = groups
-        self.keep = keep
-        self.standardize = standardize
-        self.ranking = ranking
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_jobs = n_jobs
-
-    def _compose(self, data: TrainingData) -> Composition:
-        relative = self.lambda_scale == "relative"
+    def _model(self, data: TrainingData) -> SparseModel:
         unit = data.F if self.standardize else unit_columns(data.F, data.weights)
-        term = Decorrelation(unit, quadratic_weight(self.lambda2, data.F, relative))
-        model = SparseModel(data.F, data.Y, self.max_iter, self.tol, term, groups=data.groups)
-        return Composition(model, Lambdas(self.lambda1, 0.0, relative))
+        weight = quadratic_weight(self.lambda2, data.F, self.lambda_scale == "relative")
+        return self._sparse_model(data, quadratic=Decorrelation(unit, weight))
