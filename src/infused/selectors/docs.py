@@ -22,14 +22,11 @@ LINEAR_PARAMETERS = (
     "target",
     "groups",
     "keep",
-    "cv",
-    "scoring",
     "standardize",
     "ranking",
     "max_iter",
     "tol",
     "n_jobs",
-    "memory_budget",
 )
 
 PLACEHOLDER = re.compile(r"^( *)%\((\w+)\)s$", re.MULTILINE)

@@ -18,8 +18,7 @@ from infused._runtime.threads import blas_threads, memory_budget
 from infused._typing import Array
 from infused.exceptions import InputError, Setting
 from infused.selectors.base import NUMBER_OF_FEATURES, WEIGHT, BaseSelector, how_many
-from infused.selectors.choose.number import CV, SCORING, chosen_number
-from infused.selectors.inputs.checks import Seen, look
+from infused.selectors.inputs.checks import Inputs, check_inputs
 from infused.selectors.inputs.groups import GROUPS, KEEP
 from infused.selectors.inputs.training import Coding, TrainingData, resolve_coding
 from infused.selectors.linear.model import SparseModel
@@ -43,14 +42,11 @@ class LinearSelector(BaseSelector):
     target: str = "auto"
     groups: Any = None
     keep: Any = None
-    cv: Any = 5
-    scoring: Any = None
     standardize: bool = True
     ranking: str = "recursive"
     max_iter: int = 3000
     tol: float = 1e-4
     n_jobs: int | None = None
-    memory_budget: int | float | str | None = None
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": NUMBER_OF_FEATURES,
@@ -59,14 +55,11 @@ class LinearSelector(BaseSelector):
         "target": [StrOptions({"auto", "onehot", "label", "real"})],
         "groups": GROUPS,
         "keep": KEEP,
-        "cv": CV,
-        "scoring": SCORING,
         "standardize": ["boolean"],
         "ranking": [StrOptions({"recursive", "forward", "coefficient", "path"})],
         "max_iter": [Interval(Integral, 1, MOST_ITERATIONS, closed="both")],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "n_jobs": [Integral, None],
-        "memory_budget": [Real, str, None],
     }
 
     @abstractmethod
@@ -101,7 +94,7 @@ class LinearSelector(BaseSelector):
         return tags
 
     @fit_context
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Rank and select the features of X for the target y.
 
         Parameters
@@ -114,8 +107,6 @@ class LinearSelector(BaseSelector):
             Class labels, real values, several columns of real values, or an indicator matrix of labels.
         sample_weight : array-like of shape (n_samples,) or None, default=None
             What each sample counts; a whole number is as good as so many copies of it.
-        groups : array-like of shape (n_samples,), default=None
-            Samples that belong together, where ``n_features_to_select="auto"`` and ``cv`` asks for them.
 
         Returns
         -------
@@ -128,28 +119,21 @@ class LinearSelector(BaseSelector):
                 raise InputError("X is an array of Dask: call this inside infused.cluster(client)")
             cluster.fit(self, X, y, sample_weight=sample_weight)
             return self
-        seen = look(self, X, y, several=True)
-        kept = seen.variables.places(self.keep)
-        coding = self._coding(seen.y)
-        number = chosen_number(
-            self,
-            *seen.judged(self.n_features_to_select),
-            kept,
-            real=coding == "real",
-            samples=groups,
-            sample_weight=sample_weight,
-        )
-        k = how_many(number, seen.variables, len(kept))
-        seen = seen.weighed(sample_weight)
-        with blas_threads(_threads(self.n_jobs, seen.coded.X)):
-            data = self._training_data(seen, coding)
+        inputs = check_inputs(self, X, y, several=True)
+        kept = inputs.variables.places(self.keep)
+        coding = self._coding(inputs.y)
+        number = self._number(inputs, kept, coding == "real", sample_weight)
+        k = how_many(number, inputs.variables, len(kept))
+        inputs = inputs.weighed(sample_weight)
+        with blas_threads(_threads(self.n_jobs, inputs.coded.X)):
+            data = self._training_data(inputs, coding)
             others = Unpenalised.make(self._model(data), kept, data.F)
             ranked = others.expanded(self._ranked(others.model, None if k is None else k - len(kept)))
         if coding == "onehot":
-            self.classes_ = np.unique(seen.y)
-        self._store_ranking(seen.variables, ranked.scores, ranked.ranking, self._chosen(others, ranked, k))
+            self.classes_ = np.unique(inputs.y)
+        self._store_ranking(inputs.variables, ranked.scores, ranked.ranking, self._chosen(others, ranked, k))
         self._store(ranked)
-        _name_columns(self, seen)
+        _name_columns(self, inputs)
         return self
 
     def regularization_path(
@@ -190,10 +174,10 @@ class LinearSelector(BaseSelector):
         """
         self._validate_params()
         copy = clone(self)  # so that this leaves no trace of a fit
-        seen = look(copy, X, y, several=True).weighed(sample_weight)
-        with blas_threads(_threads(self.n_jobs, seen.coded.X)):
-            data = self._training_data(seen, self._coding(seen.y))
-            others = Unpenalised.make(copy._model(data), seen.variables.places(self.keep), data.F)
+        inputs = check_inputs(copy, X, y, several=True).weighed(sample_weight)
+        with blas_threads(_threads(self.n_jobs, inputs.coded.X)):
+            data = self._training_data(inputs, self._coding(inputs.y))
+            others = Unpenalised.make(copy._model(data), inputs.variables.places(self.keep), data.F)
             model = copy._within_limit(others.model)
             scale = model.largest_lambda1() if model.relative else 1.0
             if lambda1 is None:
@@ -213,15 +197,15 @@ class LinearSelector(BaseSelector):
         """Return what y is to the model; the paper's formulation takes the numbers of classes as they are."""
         return resolve_coding(y, "label" if self._published and self.target == "auto" else self.target)
 
-    def _training_data(self, seen: Seen, coding: Coding) -> TrainingData:
-        budget = memory_budget(self.memory_budget)
-        X, variables = seen.coded.X, seen.coded.variables
-        if seen.levels is not None and not isinstance(getattr(self, "fusion", "auto"), str):
+    def _training_data(self, inputs: Inputs, coding: Coding) -> TrainingData:
+        X, variables = inputs.coded.X, inputs.coded.variables
+        if inputs.levels is not None and not isinstance(getattr(self, "fusion", "auto"), str):
             raise InputError(
                 Setting("fusion"),
                 " has pairs of features, but those of text have several columns: give columns of numbers",
             )
-        return TrainingData.make(X, seen.y, coding, self.standardize, budget, variables, seen.weights)
+        budget, weights = memory_budget(), inputs.weights
+        return TrainingData.make(X, inputs.y, coding, self.standardize, budget, variables, weights)
 
     def _chosen(self, others: Unpenalised, ranked: Ranked, k: int | None) -> Array:
         """Select the first k variables, or without a number those that the model needs.
@@ -263,12 +247,12 @@ class LinearSelector(BaseSelector):
             )
 
 
-def _name_columns(selector: LinearSelector, seen: Seen) -> None:
+def _name_columns(selector: LinearSelector, inputs: Inputs) -> None:
     """Name the columns of ``coef_``, where categories have several."""
     if hasattr(selector, "coef_names_"):  # of an earlier fit
         del selector.coef_names_
-    if seen.coded.names is not None:
-        selector.coef_names_ = np.array(seen.coded.names, dtype=object)
+    if inputs.coded.names is not None:
+        selector.coef_names_ = np.array(inputs.coded.names, dtype=object)
 
 
 def _threads(n_jobs: int | None, X: Any) -> int | None:

@@ -75,7 +75,7 @@ class InElasticNet(StructuralSelector):
 
     def _model(self, data: TrainingData) -> SparseModel:
         self._refuse_weights(data.weights)
-        U = Structure(data, "two-way", self.graph, self.n_jobs, self.memory_budget)
+        U = Structure(data, "two-way", self.graph, self.n_jobs)
         ridge = quadratic_weight(self.lambda2, data.F, self.lambda_scale == "relative")
         term = self._structural(U.pairs(few=data.groups is None), data, ridge)
         return self._sparse_model(data, quadratic=term)

@@ -81,8 +81,6 @@ class InLasso(InformedSelector):
             distinct, _ = distinct_samples(data.X, y)
             codes = discretize(data.columns(features), self.n_bins, self.n_jobs, counts, distinct[features])
             y_codes = target_codes(data.X, y, target=data.kind, n_bins=self.n_bins, weights=counts)
-            return joint_information(
-                codes, y_codes, weights=units, n_jobs=self.n_jobs, memory_budget=self.memory_budget
-            )
+            return joint_information(codes, y_codes, weights=units, n_jobs=self.n_jobs)
 
         return self._sparse_model(data, quadratic=self._structural(PairInformation(W), data))

@@ -98,7 +98,7 @@ class InformedSelector(LinearSelector):
     def _ranked(self, model: SparseModel, k: int | None) -> Ranked:
         """Rank the variables; U enters when it fits in memory."""
         waits = k is not None and self.formulation == "stable" and self.ranking in ("recursive", "forward")
-        enters = fitting_size(model, waits, memory_budget(self.memory_budget))
+        enters = fitting_size(model, waits, memory_budget())
         model = self._within_limit(model)
         term, self.information_error_, self.n_features_screened_ = model.quadratic, 0.0, 0
         if self.unbounded_:
@@ -116,7 +116,7 @@ class StructuralSelector(InformedSelector):
     """A linear selector with the term of U, whose graphs have one vertex for each sample."""
 
     # scikit-learn takes a parameter of this name for a promise to use it.
-    def fit(self, X: Any, y: Any, *, groups: Any = None, **weights: Any) -> Self:
+    def fit(self, X: Any, y: Any, **weights: Any) -> Self:
         """Rank and select the features of X for the target y.
 
         Parameters
@@ -125,8 +125,6 @@ class StructuralSelector(InformedSelector):
             Training samples; texts and categories of a frame are variables as they are.
         y : array of shape (n_samples,) or (n_samples, n_targets)
             Class labels, real values, several columns of real values, or an indicator matrix of labels.
-        groups : array-like of shape (n_samples,), default=None
-            Samples that belong together, where ``n_features_to_select="auto"`` and ``cv`` asks for them.
         **weights : dict
             A ``sample_weight`` is refused, as every sample is one vertex of the graphs behind U; but it is
             taken where ``lambda3=0`` leaves U out.
@@ -136,7 +134,7 @@ class StructuralSelector(InformedSelector):
         self : object
             The fitted selector.
         """
-        super().fit(X, y, groups=groups, **weights)
+        super().fit(X, y, **weights)
         return self
 
     def _refuse_weights(self, weights: Weights | None) -> None:
@@ -198,7 +196,6 @@ class Structure:
     criterion: CriterionName
     graph: Graph
     n_jobs: int | None
-    memory_budget: int | float | str | None
 
     def pairs(self, few: bool) -> PairInformation:
         """Return U for a model; one that takes ``few`` features at a time needs few columns."""
@@ -215,7 +212,7 @@ class Structure:
 
     def operator(self, features: Ints) -> InformationOperator | None:
         """Make what multiplies with U of some features, where that is faster than to form it."""
-        if not self._wide or self._bytes > memory_budget(self.memory_budget) or self._whole is None:
+        if not self._wide or self._bytes > memory_budget() or self._whole is None:
             return None
         return self._whole if len(features) == self.data.n_features else self._whole.restricted(features)
 
@@ -232,7 +229,6 @@ class Structure:
             "graph": self.graph,
             "target": self.data.kind,
             "n_jobs": self.n_jobs,
-            "memory_budget": self.memory_budget,
         }
 
     @cached_property
@@ -246,7 +242,7 @@ class Structure:
         operator = self._operator(self.data.columns(sample))
         if operator is None:
             return None
-        most = min(MOST_KNOWN, int(np.sqrt(memory_budget(self.memory_budget) / BYTES_PER_PAIR)))
+        most = min(MOST_KNOWN, int(np.sqrt(memory_budget() / BYTES_PER_PAIR)))
         return NearbyInformation.make(n, self.formed, self._demanded, Sampled.of(operator, n), most)
 
     def _operator(self, X: Any) -> InformationOperator | None:
@@ -266,7 +262,7 @@ class Structure:
     def _demanded(self) -> InformationOperator:
         """Return the operator of all features, where there is no way around it."""
         what, instead = f"U of {self.data.n_features} features", "raise lambda1, so that the model has fewer"
-        require(self._bytes, memory_budget(self.memory_budget), what, instead)
+        require(self._bytes, memory_budget(), what, instead)
         if self._whole is None:
             raise PrecisionError(f"Products with {what} have too large an error; {instead}.")
         return self._whole

@@ -93,7 +93,7 @@ class InFusedLasso(StructuralSelector):
         self.fusion_, self.fusion_reason_, self.grid_shape_ = order.name, order.reason, order.grid_shape
         # Coordinate descent takes few features at a time.
         few = order.nothing and not grouped and self.solver in ("auto", "coordinate-descent")
-        U = Structure(data, "three-way", self.graph, self.n_jobs, self.memory_budget)
+        U = Structure(data, "three-way", self.graph, self.n_jobs)
         return self._sparse_model(  # 1/2 |Y - XB|^2 + lambda1 sum |b_i|
             data,
             lambda2=self.lambda2,  # lambda2 sum |b_i - b_j|
