@@ -73,12 +73,12 @@ class VariableCoding:
 
     @property
     def outcomes(self) -> tuple[str, ...]:
-        """What a category is told as: its levels, and what stands for the others and for gaps."""
+        """List the levels of a category, and what stands for the others and for missing values."""
         return (*(self.levels or ()), *([OTHER] if self.pooled else []), *([GAP] if self.gap else []))
 
     @property
     def column_names(self) -> tuple[str, ...]:
-        """Of its columns: one for each level, or for the second of two."""
+        """Name its columns: one for each level, or for the second of two."""
         if self.levels is None:
             return (self.name, f"{self.name}={GAP}") if self.indicator else (self.name,)
         told = [one for one in self.outcomes if self.pool_column or one != OTHER]
@@ -97,7 +97,7 @@ class Coded(NamedTuple):
 
     @property
     def variables(self) -> Ints:
-        """The variable of each column."""
+        """Return the variable of each column."""
         return np.arange(self.F.shape[1]) if self.groups is None else self.groups
 
     def columns(self, variables: Ints) -> tuple[Ints, Ints]:
@@ -154,7 +154,7 @@ class Coder:
     """Whether there may be any."""
 
     def take(self, positions: Sequence[int]) -> Coder:
-        """The same for some of the variables."""
+        """Take the rules for some of the variables."""
         return Coder(
             tuple(self.names[j] for j in positions),
             None if self.levels is None else tuple(self.levels[j] for j in positions),
@@ -170,7 +170,7 @@ class Coder:
         return self.learn(X, weights)
 
     def learn(self, X: Data, weights: Floats | None = None) -> Coding:
-        """The same where nothing needs a fill value: a gap may come later."""
+        """Learn fill values and levels also where nothing is missing, as it may be in other rows."""
         if not isinstance(X, np.ndarray):
             columns = X.tocsc()
             every = ((columns[:, [j]].toarray()[:, 0], j) for j in range(X.shape[1]))
@@ -222,7 +222,7 @@ class Coding:
     """What the codes of the data stand for."""
 
     def apply(self, X: Data) -> Coded:
-        """The columns of any rows."""
+        """Make the columns of any rows."""
         if not self.variables:
             return Coded(X, None, None)
         if not isinstance(X, np.ndarray):
@@ -252,11 +252,11 @@ class Coding:
         return block[:, 1:] if width == 2 else block
 
     def column_names(self) -> list[str]:
-        """What each column is called: a variable by its name, a level as ``variable=level``."""
+        """Name the columns: a variable by its name, a level as ``variable=level``."""
         return [name for one in self.variables for name in one.column_names]
 
     def outcome(self, values: Floats, j: int) -> Ints:
-        """Of a category, which of its outcomes each row is; -1 for none of them."""
+        """Return the outcome of a category in each row; -1 for none of them."""
         one, levels = self.variables[j], (self.levels or ())[j] or ()
         place = {level: n for n, level in enumerate(one.levels or ())}
         other = len(place) if one.pooled else -1
@@ -267,17 +267,17 @@ class Coding:
 
 
 def is_identifier(n_levels: int, n_present: int) -> bool:
-    """Whether nearly every row has a text of its own, as names and numbers of tickets do."""
+    """Return whether nearly every row has a text of its own, as names and numbers of tickets do."""
     return n_levels == n_present > 2 or (n_levels > FEW_LEVELS and 2 * n_levels > n_present)
 
 
 def fewest_rows(n_rows: float) -> int:
-    """Rows that a level needs for a column of its own."""
+    """Return how many rows a level needs for a column of its own."""
     return max(1, ceil(max(RARE * n_rows, min(FEWEST, n_rows / 10))))
 
 
 def has_gaps(X: Data) -> bool:
-    """Whether a value is NaN; told by sums, as a mask would take an eighth of the memory again."""
+    """Return whether a value is NaN; found by sums, as a mask would take an eighth of the memory again."""
     with np.errstate(over="ignore", invalid="ignore"):
         sums = np.asarray(X.sum(axis=0)).ravel()
     unsure = np.flatnonzero(np.isnan(sums))

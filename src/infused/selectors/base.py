@@ -121,7 +121,7 @@ class BaseSelector(CallbackSupport, SoundSelector, BaseEstimator):  # type: igno
 
 
 def how_many(n_features_to_select: Any, variables: Groups, n_kept: int = 0) -> int | None:
-    """The number of features, or of groups, that a number, a fraction or None asks for."""
+    """Resolve a number, a fraction or None to a number of features, or of groups."""
     if n_features_to_select is None:
         return None
     if isinstance(n_features_to_select, Integral):
@@ -145,7 +145,7 @@ def number_or_half(n_features_to_select: Any, variables: Groups, n_kept: int = 0
 
 
 def ahead(kept: Ints, scores: Floats, ranking: Ints) -> tuple[Floats, Ints]:
-    """Scores and ranks with what is kept before all others, in the order in which it was given."""
+    """Put what is kept before all others in scores and ranks, in the order in which it was given."""
     if not len(kept):
         return scores, ranking
     others = np.setdiff1d(np.argsort(ranking), kept, assume_unique=True)
@@ -168,7 +168,7 @@ def check_one_target(selector: BaseSelector, y: Any) -> None:
 
 
 def checked(selector: BaseSelector, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
-    """X and y as arrays that can be computed with: the one entrance to every ``fit``.
+    """Check X and y, and return arrays that can be computed with: the one entrance to every ``fit``.
 
     ``options`` are those of scikit-learn's ``validate_data``.
     """
@@ -193,7 +193,7 @@ def with_targets(selector: BaseSelector, X: Any, y: Any) -> tuple[Any, Any]:
 
 
 def ranks(scores: Floats, tie_breaks: Floats) -> Ints:
-    """Ranks from 1 for the best: by score, then by the second number, then by position."""
+    """Rank from 1 for the best: by score, then by the second number, then by position."""
     order = np.lexsort((-tie_breaks, -scores))
     result = np.empty(len(scores), dtype=np.int64)
     result[order] = np.arange(1, len(scores) + 1)

@@ -44,7 +44,7 @@ def documented(shared: Mapping[str, str]) -> Callable[[Kind], Kind]:
 
 
 def filled(text: str, shared: Mapping[str, str]) -> str:
-    """The text with descriptions in the place of placeholders, indented as they are.
+    """Fill descriptions in the place of placeholders, indented as they are.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def filled(text: str, shared: Mapping[str, str]) -> str:
 
 
 def entries(section: str) -> dict[str, str]:
-    """The descriptions in a section of a docstring, by name."""
+    """Read the descriptions in a section of a docstring, by name."""
     parts = re.split(r"\n(?=\w)", dedent(section).strip())
     return {part.partition(" : ")[0]: part for part in parts}
 

@@ -96,17 +96,17 @@ class Method:
 
     @property
     def info(self) -> SelectorInfo:
-        """What the registry knows of it."""
+        """Look it up in the registry."""
         return selector_info(self.id, allow_imports=self.allow_imports)
 
     @property
     def takes(self) -> dict[str, Any]:
-        """The parameters of its constructor, with their defaults."""
+        """Return the parameters of its constructor, with their defaults."""
         return defaults_of(self.id, allow_imports=self.allow_imports)
 
     @property
     def inside(self) -> list[Method]:
-        """The methods that a parameter of it names."""
+        """List the methods that a parameter of it names."""
         given = self.parameters.get(self.info.inside)
         several = given if self.info.inside == "methods" else [given]
         return [] if given is None else methods_in(several, allow_imports=self.allow_imports)
@@ -189,7 +189,7 @@ def _from_grids(grids: Mapping[Any, Any], allow_imports: bool) -> Iterator[Metho
 
 
 def _ids_in(value: Any) -> Iterator[str]:
-    """The id of a selector, and those of the selectors inside it."""
+    """List the id of a selector, and those of the selectors inside it."""
     if isinstance(value, list | tuple):
         for one in value:
             yield from _ids_in(one)
@@ -230,7 +230,7 @@ def prepared(
     seed: int | None = 0,
     n_jobs: int | None = None,
 ) -> Any:
-    """A selector of k features, with everything that follows from the data and not from the user.
+    """Make a selector of k features, with everything that follows from the data and not from the user.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ def prepared(
 
 
 def told_target(selector: Any, kind: TargetKind, parameters: Mapping[str, Any]) -> dict[str, str]:
-    """The parameter that says what the target is, in a selector's own words, where y is known already.
+    """Return the parameter that says what the target is, in a selector's own words, where y is known.
 
     A part of the samples could look otherwise. The paper's formulation takes classes as numbers.
     """
@@ -284,7 +284,7 @@ def told_target(selector: Any, kind: TargetKind, parameters: Mapping[str, Any]) 
 
 
 def with_groups(selector: Any, groups: Any) -> Any:
-    """The selector, told which columns make one variable; None where each is one of its own."""
+    """Tell a selector which columns make one variable; None where each is one of its own."""
     if groups is None:
         return selector
     takes = selector.get_params(deep=False) if hasattr(selector, "get_params") else {}
@@ -324,7 +324,7 @@ def typed_value(text: str) -> Any:
 
 
 def canonical_json(content: Any) -> str:
-    """One text for one content, whatever the order of its keys; arrays are lists."""
+    """Write one text for one content, whatever the order of its keys; arrays are lists."""
     return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False, default=_as_list)
 
 
@@ -335,7 +335,7 @@ def _as_list(value: Any) -> Any:
 
 
 def _validated(selector: Any) -> Any:
-    """The selector, its parameters checked as scikit-learn's estimators check them."""
+    """Check the parameters of a selector as scikit-learn's estimators check them."""
     # A selector of somebody's own need not declare what its parameters may be.
     if hasattr(selector, "_validate_params") and hasattr(selector, "_parameter_constraints"):
         try:
@@ -361,7 +361,7 @@ def _taken(takes: Mapping[str, Any]) -> str:
 
 
 def plain(value: Any) -> Any:
-    """A parameter as JSON can hold it: arrays as lists, other objects by their text."""
+    """Return a parameter as JSON can hold it: arrays as lists, other objects by their text."""
     if hasattr(value, "tolist"):  # NumPy's arrays and scalars
         value = value.tolist()
     if value is None or isinstance(value, bool | int | str):

@@ -46,7 +46,7 @@ class SelectorInfo:
 
     @property
     def ours(self) -> bool:
-        """Whether it is part of infused, so that making it runs no code of others."""
+        """Return whether it is part of infused, so that making it runs no code of others."""
         return self.where.startswith("infused.")
 
     def load(self) -> Any:
@@ -65,7 +65,7 @@ class SelectorInfo:
 
 
 def find_class(path: str) -> Any:
-    """What ``package.module:Name`` or ``package.module.Name`` names."""
+    """Import what ``package.module:Name`` or ``package.module.Name`` names."""
     module, _, name = path.rpartition(":" if ":" in path else ".")
     try:
         return getattr(import_module(module), name)
@@ -183,7 +183,7 @@ ABLATIONS = {
 
 
 def available_selectors() -> list[str]:
-    """The ids that :func:`make_selector` takes: ours first, then those of other packages by name.
+    """List the ids that :func:`make_selector` takes: ours first, then those of other packages by name.
 
     Returns
     -------
@@ -228,7 +228,7 @@ def selector_info(id: str, *, allow_imports: bool = False) -> SelectorInfo:
 
 
 def id_of(kind: type) -> str:
-    """The id of a class of ours; the dotted path of another."""
+    """Return the id of a class of ours; the dotted path of another."""
     path = f"{kind.__module__}:{kind.__name__}"
     return next((info.id for info in _registry().values() if info.where == path), path.replace(":", "."))
 
@@ -272,7 +272,7 @@ def make_selector(id: str, *, allow_imports: bool = False, **parameters: Any) ->
 
 @cache
 def _registry() -> dict[str, SelectorInfo]:
-    """All selectors; an id of ours cannot be taken by another package."""
+    """Collect all selectors; an id of ours cannot be taken by another package."""
     registry = {info.id: info for info in _OURS}
     for entry in sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name):
         if _is_installed(entry):
@@ -323,7 +323,7 @@ CHANGED = {
 
 
 def selector_version(id: str) -> str:
-    """The version of what this id names today.
+    """Return the version of what this id names today.
 
     That of an ablation is the version of what it changes, and that of a selector from another package is the
     package's. A class of one's own, named by its path, has none that could be known: ``--recompute`` measures

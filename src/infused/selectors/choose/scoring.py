@@ -46,11 +46,11 @@ class Scoring:
 
     @property
     def balanced(self) -> bool:
-        """Whether the model should weigh all classes alike."""
+        """Return whether the model should weigh all classes alike."""
         return self.name in BALANCED
 
     def of(self, model: Any, X: Floats, y: Array, weights: Floats | None = None) -> float:
-        """The score; a scorer of one's own is asked without weights."""
+        """Score a model; a scorer of one's own is asked without weights."""
         if self.scorer is not None:
             return float(self.scorer(model, X, y))
         if self.name in ("roc_auc", "average_precision"):
@@ -65,7 +65,7 @@ class Scoring:
 
 
 def default_scoring(y: Array, kind: TargetKind) -> tuple[str, str]:
-    """The score that suits the data, and why.
+    """Choose the score that suits the data, and say why.
 
     R² for a real target. Of classes accuracy, unless the smallest has less than a fifth of an equal share of
     the samples (of two classes less than 10%): who always answers with the largest would look good. Then ROC
@@ -86,7 +86,7 @@ def default_scoring(y: Array, kind: TargetKind) -> tuple[str, str]:
 
 
 def scoring_for(name: Any, y: Array, kind: TargetKind) -> Scoring:
-    """The score that was asked for, by name or as a scorer, or else that suits the data."""
+    """Find the score that was asked for, by name or as a scorer, or else that suits the data."""
     if callable(name):
         called = getattr(name, "_score_func", name)  # of what make_scorer made
         return Scoring(getattr(called, "__name__", type(name).__name__), scorer=name)
@@ -125,7 +125,7 @@ def check_scoring(name: str, kind: TargetKind, n_classes: int, evaluator: Evalua
 
 
 def scores_of(model: Any, X: Floats, y: Array, scoring: Scoring) -> dict[str, Any]:
-    """The common scores of a fitted model on a test part, and the one that counts."""
+    """Compute the common scores of a fitted model on a test part, and the one that was asked for."""
     plain = _plain_scores(model, X, y)
     score = plain[scoring.name] if scoring.name in plain else scoring.of(model, X, y)
     stored = {name: value for name, value in plain.items() if name != "mae"}
@@ -133,7 +133,7 @@ def scores_of(model: Any, X: Floats, y: Array, scoring: Scoring) -> dict[str, An
 
 
 def _plain_scores(model: Any, X: Floats, y: Array, weights: Floats | None = None) -> dict[str, float]:
-    """Those that come from predictions."""
+    """Compute the scores that come from predictions."""
     from sklearn.base import is_regressor
     from sklearn.metrics import accuracy_score, f1_score, mean_absolute_error, r2_score, recall_score
 

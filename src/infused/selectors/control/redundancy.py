@@ -28,7 +28,7 @@ from infused.information.mutual import MutualInformation
 from infused.information.structural import StructuralInformation
 from infused.selectors.base import SoundSelector, checked
 from infused.selectors.greedy.filters import levels
-from infused.selectors.inputs.frames import column_names, mixed_table
+from infused.selectors.inputs.frames import coded_frame, names_of_frame
 from infused.selectors.inputs.training import design_matrix, resolve_coding, tame
 from infused.selectors.scores.univariate import anova
 
@@ -260,9 +260,9 @@ def representatives(order: Ints, similar: Likeness, threshold: float) -> tuple[I
 
 
 def _refuse_texts(X: Any) -> None:
-    table = mixed_table(X)
-    if table is not None:
-        texts = [name for name, own in zip(column_names(X), table.levels, strict=True) if own is not None]
+    coded = coded_frame(X)
+    if coded is not None:
+        texts = [name for name, own in zip(names_of_frame(X), coded[1], strict=True) if own is not None]
         raise InputError(
             f"RedundancyFilter compares columns of numbers, but there is text in {listed(texts)}: make 0/1 "
             "columns of it, with scikit-learn's OneHotEncoder, or leave it out"

@@ -42,10 +42,22 @@ class InformationFilter(BaseSelector):
         "n_jobs": [Integral, None],
     }
 
-    n_features_to_select: int | float | str | None
-    n_bins: int
-    target: Target
-    n_jobs: int | None
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float | str | None = None,
+        n_bins: int = 5,
+        target: Target = "auto",
+        groups: Any = None,
+        keep: Any = None,
+        n_jobs: int | None = None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.n_bins = n_bins
+        self.target = target
+        self.groups = groups
+        self.keep = keep
+        self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -95,21 +107,21 @@ class InformationFilter(BaseSelector):
         return self
 
     def _pairs(self, information: MutualInformation, s: int) -> Floats:
-        """What feature s has with each of the others."""
+        """Compute what the criterion needs of feature s and each of the others."""
         return information.with_feature(s)
 
     def _join(self, before: Floats, pairs: Floats) -> Floats:
-        """Pairs with all features taken so far, from those with all but the last and those with the last."""
+        """Join what candidates have with the features taken before and with the last one."""
         return before + pairs
 
     @abstractmethod
     def _criterion(self, relevance: Floats, joined: Floats, n_taken: int) -> Floats:
-        """What the next feature should have most of."""
+        """Compute the criterion, of which the next feature has most."""
 
     def _select(
         self, information: MutualInformation, relevance: Floats, varies: Array, kept: list[int], k: int
     ) -> tuple[Ints, Floats]:
-        """All features from the best to the worst, and the criterion of each when it was last compared.
+        """List all features from the best to the worst, and the criterion of each when it was last compared.
 
         What is kept is taken first. A constant shares nothing with what was taken, and would come before what
         is redundant: it is taken when nothing else is left.
@@ -143,7 +155,7 @@ class InformationFilter(BaseSelector):
 
 
 def best(candidates: Ints, values: Floats, relevance: Floats) -> int:
-    """The candidate with the largest value; of equal ones the most relevant, of those the first."""
+    """Find the candidate with the largest value; of equal ones the most relevant, of those the first."""
     for numbers in (values, relevance):
         own = numbers[candidates]
         largest = own.max()
@@ -152,7 +164,7 @@ def best(candidates: Ints, values: Floats, relevance: Floats) -> int:
 
 
 def levels(values: Floats) -> Ints:
-    """0 for the largest values, 1 for the next, and so on; neighbours that are tied are on one level."""
+    """Number values from 0 for the largest, in steps; neighbours that are tied are on one level."""
     order = np.argsort(-values, kind="stable")
     ordered = values[order]
     apart = ordered[:-1] - ordered[1:] > TIE * np.maximum(1.0, np.abs(ordered[:-1]))
@@ -176,14 +188,9 @@ class MIFS(InformationFilter):
 
     Parameters
     ----------
-    %(n_features_to_select)s
+    %(parameters)s
     beta : float, default=0.5
         Weight of redundancy; zero ranks features one by one. The paper finds 0.5 to 1 useful.
-    %(n_bins)s
-    %(target)s
-    %(groups)s
-    %(keep)s
-    %(n_jobs)s
 
     Attributes
     ----------
@@ -217,20 +224,22 @@ class MIFS(InformationFilter):
         self,
         *,
         n_features_to_select: int | float | str | None = None,
-        beta: float = 0.5,
         n_bins: int = 5,
         target: Target = "auto",
         groups: Any = None,
         keep: Any = None,
         n_jobs: int | None = None,
+        beta: float = 0.5,
     ):
-        self.n_features_to_select = n_features_to_select
+        super().__init__(
+            n_features_to_select=n_features_to_select,
+            n_bins=n_bins,
+            target=target,
+            groups=groups,
+            keep=keep,
+            n_jobs=n_jobs,
+        )
         self.beta = beta
-        self.n_bins = n_bins
-        self.target = target
-        self.groups = groups
-        self.keep = keep
-        self.n_jobs = n_jobs
 
     def _criterion(self, relevance: Floats, joined: Floats, n_taken: int) -> Floats:
         return relevance - self.beta * joined
@@ -251,15 +260,10 @@ class MRMR(InformationFilter):
 
     Parameters
     ----------
-    %(n_features_to_select)s
+    %(parameters)s
     scheme : {"difference", "quotient"}, default="difference"
         Relevance less the mean redundancy, or divided by it. A mean redundancy below 1e-10 nats counts as
         1e-10 there: features that share nothing with S come first, by their relevance.
-    %(n_bins)s
-    %(target)s
-    %(groups)s
-    %(keep)s
-    %(n_jobs)s
 
     Attributes
     ----------
@@ -295,20 +299,22 @@ class MRMR(InformationFilter):
         self,
         *,
         n_features_to_select: int | float | str | None = None,
-        scheme: str = "difference",
         n_bins: int = 5,
         target: Target = "auto",
         groups: Any = None,
         keep: Any = None,
         n_jobs: int | None = None,
+        scheme: str = "difference",
     ):
-        self.n_features_to_select = n_features_to_select
+        super().__init__(
+            n_features_to_select=n_features_to_select,
+            n_bins=n_bins,
+            target=target,
+            groups=groups,
+            keep=keep,
+            n_jobs=n_jobs,
+        )
         self.scheme = scheme
-        self.n_bins = n_bins
-        self.target = target
-        self.groups = groups
-        self.keep = keep
-        self.n_jobs = n_jobs
 
     def _criterion(self, relevance: Floats, joined: Floats, n_taken: int) -> Floats:
         redundancy = joined / n_taken
@@ -330,12 +336,7 @@ class JMIM(InformationFilter):
 
     Parameters
     ----------
-    %(n_features_to_select)s
-    %(n_bins)s
-    %(target)s
-    %(groups)s
-    %(keep)s
-    %(n_jobs)s
+    %(parameters)s
 
     Attributes
     ----------
@@ -361,23 +362,6 @@ class JMIM(InformationFilter):
     (178, 3)
     """
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        n_bins: int = 5,
-        target: Target = "auto",
-        groups: Any = None,
-        keep: Any = None,
-        n_jobs: int | None = None,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.n_bins = n_bins
-        self.target = target
-        self.groups = groups
-        self.keep = keep
-        self.n_jobs = n_jobs
-
     def _pairs(self, information: MutualInformation, s: int) -> Floats:
         return information.with_feature_and_target(s)
 
@@ -401,12 +385,7 @@ class JMI(InformationFilter):
 
     Parameters
     ----------
-    %(n_features_to_select)s
-    %(n_bins)s
-    %(target)s
-    %(groups)s
-    %(keep)s
-    %(n_jobs)s
+    %(parameters)s
 
     Attributes
     ----------
@@ -433,23 +412,6 @@ class JMI(InformationFilter):
     (178, 3)
     """
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        n_bins: int = 5,
-        target: Target = "auto",
-        groups: Any = None,
-        keep: Any = None,
-        n_jobs: int | None = None,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.n_bins = n_bins
-        self.target = target
-        self.groups = groups
-        self.keep = keep
-        self.n_jobs = n_jobs
-
     def _pairs(self, information: MutualInformation, s: int) -> Floats:
         return information.with_feature_and_target(s)
 
@@ -471,12 +433,7 @@ class CMIM(InformationFilter):
 
     Parameters
     ----------
-    %(n_features_to_select)s
-    %(n_bins)s
-    %(target)s
-    %(groups)s
-    %(keep)s
-    %(n_jobs)s
+    %(parameters)s
 
     Attributes
     ----------
@@ -500,23 +457,6 @@ class CMIM(InformationFilter):
     >>> CMIM(n_features_to_select=3).fit(X, y).transform(X).shape
     (178, 3)
     """
-
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        n_bins: int = 5,
-        target: Target = "auto",
-        groups: Any = None,
-        keep: Any = None,
-        n_jobs: int | None = None,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.n_bins = n_bins
-        self.target = target
-        self.groups = groups
-        self.keep = keep
-        self.n_jobs = n_jobs
 
     def _pairs(self, information: MutualInformation, s: int) -> Floats:
         # I(f; y | s) = I({f, s}; y) - I(s; y)
@@ -543,12 +483,7 @@ class DISR(InformationFilter):
 
     Parameters
     ----------
-    %(n_features_to_select)s
-    %(n_bins)s
-    %(target)s
-    %(groups)s
-    %(keep)s
-    %(n_jobs)s
+    %(parameters)s
 
     Attributes
     ----------
@@ -572,23 +507,6 @@ class DISR(InformationFilter):
     >>> DISR(n_features_to_select=3).fit(X, y).transform(X).shape
     (178, 3)
     """
-
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        n_bins: int = 5,
-        target: Target = "auto",
-        groups: Any = None,
-        keep: Any = None,
-        n_jobs: int | None = None,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.n_bins = n_bins
-        self.target = target
-        self.groups = groups
-        self.keep = keep
-        self.n_jobs = n_jobs
 
     def _pairs(self, information: MutualInformation, s: int) -> Floats:
         return information.symmetrical_relevance(s)

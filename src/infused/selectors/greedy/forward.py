@@ -189,7 +189,7 @@ class GreedyForward(BaseSelector):
 
 
 def _adjusted(F: Design, Y: Floats, kept: list[Ints]) -> tuple[Design, Floats, Floats]:
-    """F and Y less what some columns explain of them, and by how much each lowers |Y|^2."""
+    """Take what some columns explain out of F and Y, and return by how much each lowers |Y|^2."""
     explained = [0.0]
     for place in range(len(kept)):
         Q = basis(dense(F[:, np.concatenate(kept[: place + 1])]))

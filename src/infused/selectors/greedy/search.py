@@ -71,7 +71,7 @@ class ForwardSearch:
         self._left, self._spent = float((self.Y * self.Y).sum()), 1.0  # the mean is a degree of freedom
 
     def gains(self) -> Floats:
-        """By how much each feature or block would lower the objective; zero for what is nothing new."""
+        """Compute by how much each feature or block would lower the objective; zero for nothing new."""
         alone = self._alone(slice(None))
         if self.blocks is None:
             alone[~self.free] = 0.0
@@ -84,7 +84,7 @@ class ForwardSearch:
         return gains
 
     def _alone(self, features: Ints | slice) -> Floats:
-        """The gains of single features."""
+        """Compute the gains of single features."""
         c, d = self.c[features], self.d[features]
         new = d - self.ridge > COLLINEAR * self.square[features]
         squares = np.einsum("ij,ij->i", c, c)
@@ -104,7 +104,7 @@ class ForwardSearch:
         return order, gains
 
     def _certain(self, gain: Floats) -> Floats:
-        """The same gains, with those that decide in double precision."""
+        """Compute the gains of single features that decide in double precision."""
         if self._single is None:
             return gain
         first = np.array([int(np.argmax(gain))])
@@ -119,7 +119,7 @@ class ForwardSearch:
         return gain
 
     def _renewed(self, features: Ints) -> Floats:
-        """The gains of some features that are free, with their c and d computed in double precision."""
+        """Compute the gains of some features that are free, with their c and d in double precision."""
         if self._single is not None:
             W, sizes = self._W[: self._added], self._sizes[: self._added]
             self.c[features], fallen = self._single.exact(features, W, sizes)
@@ -127,7 +127,7 @@ class ForwardSearch:
         return self._alone(features)
 
     def _less_chance(self, gain: Floats) -> Floats:
-        """Gains less what further features of a block take of noise: an equal share of what is left each."""
+        """Take off gains what further features of a block explain of noise: an equal share of the rest each."""
         if not self._stacks:
             return gain
         worth, share = gain.copy(), self._left / max(self._n_samples - self._spent, 1.0)
@@ -137,7 +137,7 @@ class ForwardSearch:
         return worth
 
     def _best(self, gain: Floats) -> int:
-        """The largest gain; among ties the more relevant feature, then the first."""
+        """Find the largest gain; among ties the more relevant feature, then the first."""
         largest = gain[self.free].max()
         tied = np.flatnonzero(self.free & (gain >= largest - SAME * abs(largest)))
         return int(tied[np.argmax(self.relevance[tied])])
@@ -170,7 +170,7 @@ class ForwardSearch:
         self._added += 1
 
     def _project(self, f: Floats) -> Floats:
-        """P f. Without a ridge P is a projection, so applying it twice takes off what rounding left."""
+        """Compute P f. Without a ridge P is a projection; applied twice it takes off what rounding left."""
         W, sizes = self._W[: self._added], self._sizes[: self._added]
         for _ in range(1 if self.ridge > 0 else 2):
             f = f - (W @ f / sizes) @ W
@@ -192,12 +192,12 @@ class _Stack:
     """How many features' worth of noise each block would fit; known with the gains."""
 
     def update(self, pull: Floats, size: float) -> None:
-        """After a feature was added."""
+        """Update the products after a feature was added."""
         own = pull[self.features]
         self.G -= own[:, :, None] * own[:, None, :] / size
 
     def gains(self, c: Floats, ridge: float) -> Floats:
-        """tr C_b'(ridge + G_b)^-1 C_b, over the directions that are new."""
+        """Compute tr C_b'(ridge + G_b)^-1 C_b, over the directions that are new."""
         values, vectors = np.linalg.eigh(self.G)
         new = values > COLLINEAR * self.square[:, None]
         along = np.einsum("bij,bit->bjt", vectors, c[self.features])
@@ -208,7 +208,7 @@ class _Stack:
 
 
 def _stacked(members: list[Ints], rows: Floats | Transposed, square: Floats) -> list[_Stack]:
-    """The blocks of more than one feature, by size."""
+    """Stack the blocks of more than one feature by size."""
     sizes = np.array([len(own) for own in members])
     stacks = []
     for size in np.unique(sizes[sizes > 1]):
@@ -237,28 +237,28 @@ class SinglePrecision:
 
     @staticmethod
     def worth_it(F: Floats) -> bool:
-        """Whether reading the features takes most of the time."""
+        """Return whether reading the features takes most of the time."""
         return F.size >= WORTH_IT
 
     def products(self, w: Floats) -> Floats:
-        """f_j'w of all features."""
+        """Compute f_j'w of all features."""
         return np.asarray(self._rows @ w.astype(np.float32), dtype=np.float64)
 
     def added(self, w: Floats, c: Floats, size: float) -> None:
-        """After a step along w = Pf_s, with c = c_s and d_s = size."""
+        """Update the bounds after a step along w = Pf_s, with c = c_s and d_s = size."""
         self._PY -= np.outer(w, c / size)
         length = float(np.linalg.norm(w))
         self._c += ERROR * length * float(np.linalg.norm(c)) / size
         self._d += ERROR * (2 + ERROR) * length**2 / size  # |f_j'w| is at most the length of w
 
     def in_doubt(self, c: Floats, d: Floats, ridge: float, square: Floats, least: float) -> Ints:
-        """The features whose gain may be as large as ``least``."""
+        """Find the features whose gain may be as large as ``least``."""
         most = np.linalg.norm(c, axis=1) + self._c * np.sqrt(square)
         smallest = np.maximum(d - self._d * square, np.maximum(ridge, np.finfo(float).tiny))
         return np.flatnonzero(most * most >= least * (1 - ERROR) * smallest)
 
     def exact(self, features: Ints, W: Floats, sizes: Floats) -> tuple[Floats, Floats]:
-        """c_j, and by how much d_j has fallen, of some features."""
+        """Compute c_j, and by how much d_j has fallen, of some features."""
         f = np.ascontiguousarray(self._F[:, features].T)
         pulls = f @ W.T
         return f @ self._PY, (pulls * pulls / sizes).sum(axis=1)

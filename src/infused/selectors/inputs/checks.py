@@ -18,14 +18,14 @@ from infused.coding import OTHER, Coder, Levels, has_gaps, is_identifier
 from infused.exceptions import InputError
 from infused.information.discrete import Codes, DenseCodes, discretize, distinct_samples, joint_codes
 from infused.selectors.base import checked
-from infused.selectors.inputs.frames import mixed_table
+from infused.selectors.inputs.frames import coded_frame
 from infused.selectors.inputs.groups import Groups
 from infused.selectors.inputs.training import Weights, constant_columns, weighed
 
 
 @dataclass(frozen=True)
-class Columns:
-    """Columns of numbers for a model, and the variable that each belongs to."""
+class ModelColumns:
+    """ModelColumns of numbers for a model, and the variable that each belongs to."""
 
     X: Data
     variables: Groups
@@ -53,27 +53,27 @@ class Inputs:
         return replace(self, X=X, y=y, weights=weights)
 
     @cached_property
-    def coded(self) -> Columns:
+    def coded(self) -> ModelColumns:
         """Return columns for models: a category as one group of 0/1 columns, one for each level."""
         return self._coded("none")
 
     @cached_property
-    def filled(self) -> Columns:
+    def filled(self) -> ModelColumns:
         """Return columns for models that take no missing values, which are filled and indicated."""
         if self.levels is None and not has_gaps(self.X):
-            return Columns(self.X, self.variables)
+            return ModelColumns(self.X, self.variables)
         return self._coded("median")
 
-    def _coded(self, impute: str) -> Columns:
+    def _coded(self, impute: str) -> ModelColumns:
         if self.levels is None and impute == "none":
-            return Columns(self.X, self.variables)
+            return ModelColumns(self.X, self.variables)
         coder = Coder(self.names or tuple(map(str, range(self.X.shape[1]))), self.levels, impute)
         coding = coder.learn(self.X, None if self.weights is None else self.weights.values)
         columns = coding.apply(self.X)
         if columns.groups is None:
-            return Columns(columns.F, self.variables, coding.column_names())
+            return ModelColumns(columns.F, self.variables, coding.column_names())
         owners = self.variables.codes[columns.groups]
-        return Columns(columns.F, replace(self.variables, codes=owners), coding.column_names())
+        return ModelColumns(columns.F, replace(self.variables, codes=owners), coding.column_names())
 
     def codes(self, n_bins: int, n_jobs: int | None) -> Codes:
         """Return codes to count: numbers in bins, categories by level, a missing value as a level."""
@@ -122,14 +122,14 @@ def check_inputs(
         As scikit-learn's checks take it.
     """
     rules: dict[str, Any] = {"multi_output": several, "dtype": dtype, "ensure_all_finite": "allow-nan"}
-    table = mixed_table(X)
-    if table is None:
+    coded = coded_frame(X)
+    if coded is None:
         X, y = checked(selector, X, y, **rules)
         levels = None
     else:
-        values, y = checked(selector, table.values, y, **rules)
+        values, y = checked(selector, coded[0], y, **rules)
         validate_data(selector, X, skip_check_array=True)  # for the names
-        X, levels = _without_identifiers(values, table.levels, _names(selector, X))
+        X, levels = _without_identifiers(values, coded[1], _names(selector, X))
     if not gaps:
         _refuse_gaps(selector, X, levels)
     names = getattr(selector, "feature_names_in_", None)

@@ -5,7 +5,6 @@ pandas, polars and Arrow tables are taken by what they are, none of them is impo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -20,22 +19,12 @@ from infused.exceptions import InputError
 NUMBER, TEXT, TRUTH, OTHER = "number", "text", "truth", "other"
 
 
-@dataclass(frozen=True)
-class Table:
-    """The columns of a frame in numbers: of a category the codes of its levels. A gap is NaN."""
-
-    values: Floats
-    """samples x columns."""
-    levels: Levels
-    """Of each column the levels that its codes stand for; None for a number."""
-
-
-def mixed_table(X: Any) -> Table | None:
-    """The columns of a frame, where not all of them are numbers.
+def coded_frame(X: Any) -> tuple[Floats, Levels] | None:
+    """Return the columns of a frame as numbers, and the levels of categories; None where all are numbers.
 
     Texts, categories and whatever else a column of objects holds are levels, sorted, by their texts; those of
-    a categorical type are in its own order. Truth is a number, 0 or 1, or with gaps two levels. Dates, lists
-    and the like are refused.
+    a categorical type are in its own order. Their columns hold codes, and NaN for a missing value. Truth is a
+    number, 0 or 1, or with missing values two levels. Dates, lists and the like are refused.
     """
     library = _library(X)
     if library is None:
@@ -44,7 +33,7 @@ def mixed_table(X: Any) -> Table | None:
     if all(kind == NUMBER for kind in kinds):
         return None
     columns = [_column(X, j, library) for j in range(X.shape[1])]
-    names = column_names(X)
+    names = names_of_frame(X)
     values, levels = np.empty((X.shape[0], len(columns))), []
     for j, (column, kind) in enumerate(zip(columns, kinds, strict=True)):
         if kind == NUMBER:
@@ -54,16 +43,16 @@ def mixed_table(X: Any) -> Table | None:
         else:
             raise _refused(names[j], f"{column.dtype if library != 'pyarrow' else column.type}")
         levels.append(own)
-    return None if all(own is None for own in levels) else Table(values, tuple(levels))
+    return None if all(own is None for own in levels) else (values, tuple(levels))
 
 
-def column_names(X: Any) -> list[str]:
-    """Those of a frame."""
+def names_of_frame(X: Any) -> list[str]:
+    """List the names of the columns of a frame."""
     return [str(name) for name in (X.column_names if _library(X) == "pyarrow" else X.columns)]
 
 
 def has_texts(X: Any) -> bool:
-    """Whether X is a frame of which some columns are not of numbers."""
+    """Return whether X is a frame of which some columns are not of numbers."""
     library = _library(X)
     if library is None:
         return False
@@ -71,7 +60,7 @@ def has_texts(X: Any) -> bool:
 
 
 def kept_columns(X: Any, mask: Array, container: str) -> Any:
-    """Some columns of a frame: as "pandas" or "polars" have it, or by "default" as an array."""
+    """Take some columns of a frame: as "pandas" or "polars" have it, or by "default" as an array."""
     library = _library(X)
     places = np.flatnonzero(mask).tolist()
     if library == "pandas":
@@ -88,7 +77,7 @@ def kept_columns(X: Any, mask: Array, container: str) -> Any:
 
 
 def _in_polars(X: Any) -> Any:
-    """A frame of pandas or Arrow in polars."""
+    """Convert a frame of pandas or Arrow to polars."""
     import polars
 
     try:
@@ -104,7 +93,7 @@ def _in_polars(X: Any) -> Any:
 
 
 def _with_known_integers(X: Any) -> Any:
-    """A frame of polars with integers of 128 bits, which nobody else has, as floating-point numbers."""
+    """Convert integers of 128 bits, which polars alone has, to floating-point numbers."""
     import polars
 
     large = [
@@ -129,7 +118,7 @@ def _column(X: Any, j: int, library: str) -> Any:
 
 
 def _kinds(X: Any, library: str) -> list[str]:
-    """What each column holds: numbers, texts, or neither."""
+    """Tell for each column whether it holds numbers, texts, or neither."""
     if library == "pandas":
         kinds = [_kind_in_pandas(type_) for type_ in X.dtypes]
     elif library == "polars":
@@ -138,13 +127,13 @@ def _kinds(X: Any, library: str) -> list[str]:
         kinds = [_kind_in_arrow(type_) for type_ in X.schema.types]
     for j in (j for j, kind in enumerate(kinds) if kind == TRUTH):
         column = _column(X, j, library)
-        gaps = column.isna().any() if library == "pandas" else _n_gaps(column) > 0
-        kinds[j] = TEXT if gaps else NUMBER
+        missing = column.isna().any() if library == "pandas" else _n_missing(column) > 0
+        kinds[j] = TEXT if missing else NUMBER
     return kinds
 
 
-def _n_gaps(column: Any) -> int:
-    """Of a column of polars or Arrow."""
+def _n_missing(column: Any) -> int:
+    """Count the missing values of a column of polars or Arrow."""
     n = column.null_count
     return int(n() if callable(n) else n)
 
@@ -178,7 +167,7 @@ def _kind_in_pandas(type_: Any) -> str:
 
 
 def _numbers(column: Any, library: str) -> Floats:
-    """NaN where there is a gap."""
+    """Return the numbers of a column, NaN for missing values."""
     if library == "pandas":
         return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
     if library == "pyarrow":
@@ -189,7 +178,7 @@ def _numbers(column: Any, library: str) -> Floats:
 
 
 def _coded(column: Any, library: str, name: str) -> tuple[Floats, tuple[str, ...] | None]:
-    """The codes of a column's levels, and these; of numbers among objects the numbers, and None."""
+    """Return the codes of a column and its levels; for numbers among objects the numbers, and None."""
     own = getattr(column, "cat", None) if library == "pandas" else None
     if own is not None:
         codes = own.codes.to_numpy().astype(np.float64)
@@ -222,7 +211,7 @@ def _coded(column: Any, library: str, name: str) -> tuple[Floats, tuple[str, ...
 
 
 def _is_given(cell: Any) -> bool:
-    """Whether there is a value: None, NaN and pandas' NA are gaps."""
+    """Return whether there is a value: None, NaN and pandas' NA are missing values."""
     if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
         return False
     return not (isinstance(cell, float | np.floating) and np.isnan(cell))

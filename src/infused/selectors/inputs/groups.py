@@ -33,7 +33,7 @@ class Groups:
 
     @classmethod
     def parse(cls, groups: Any, n_columns: int, column_names: Sequence[str] | None = None) -> Groups:
-        """From one label for each column, or from a mapping of names to columns.
+        """Read groups from one label for each column, or from a mapping of names to columns.
 
         Columns that a mapping leaves out are variables of their own, under the name or position that they
         have.
@@ -54,39 +54,39 @@ class Groups:
 
     @property
     def single(self) -> bool:
-        """Whether every column is a variable of its own."""
+        """Return whether every column is a variable of its own."""
         return len(self.names) == len(self.codes)
 
     @property
     def labels(self) -> Ints | None:
-        """The groups as a selector of the same columns is told them; None where it need not be."""
+        """Return the groups as a selector of the same columns takes them; None where it needs none."""
         return self.codes if self.given or not self.single else None
 
     @cached_property
     def sizes(self) -> Ints:
-        """Columns of each group."""
+        """Count the columns of each group."""
         return np.bincount(self.codes, minlength=len(self.names))
 
     def columns(self, group: int) -> Ints:
-        """The columns of one group."""
+        """List the columns of one group."""
         return np.flatnonzero(self.codes == group)
 
     def several(self) -> Ints:
-        """The groups that have more than one column."""
+        """Find the groups that have more than one column."""
         return np.flatnonzero(self.sizes > 1)
 
     def summed(self, values: Floats) -> Floats:
-        """One number for each group, the sum of those of its columns."""
+        """Sum the numbers of the columns of each group."""
         if self.single:
             return values
         return np.asarray(np.bincount(self.codes, weights=values, minlength=len(self.names)))
 
     def all_of(self, mask: Array) -> Array:
-        """For each group, whether all its columns are in a mask."""
+        """Return for each group whether all its columns are in a mask."""
         return np.asarray(np.bincount(self.codes, weights=~mask, minlength=len(self.names)) == 0)
 
     def places(self, keep: Any) -> Ints:
-        """The groups that are always to be selected, by their names; single columns by position too."""
+        """Find the groups that are always to be selected, by name; single columns by position too."""
         if keep is None:
             return np.empty(0, np.int64)
         own = {name: place for place, name in enumerate(self.names)}
@@ -106,7 +106,7 @@ class Groups:
         return own[name]
 
     def array_of_names(self) -> Array:
-        """The names in an array of objects, as scikit-learn has those of features."""
+        """Return the names in an array of objects, as scikit-learn has those of features."""
         names = np.empty(len(self.names), dtype=object)
         names[:] = self.names
         return names
@@ -118,7 +118,7 @@ def by_variable(
     of_columns: Callable[[Any], Floats],
     of_group: Callable[[Any], float],
 ) -> Floats:
-    """Scores of single columns, all at once, and of groups of several columns, one by one."""
+    """Score single columns, all at once, and groups of several columns, one by one."""
     if variables.single:
         return of_columns(X)
     X = X.tocsc() if sp.issparse(X) else X
@@ -176,7 +176,7 @@ def _as_list(columns: Any) -> list[Any]:
 
 
 def _place(setting: str, column: Any, n_columns: int, places: Mapping[Any, int]) -> int:
-    """The position of a column that is given by name or by position."""
+    """Find the position of a column that is given by name or by position."""
     truth = isinstance(column, bool | np.bool_)  # which is no position, though Python takes it for one
     if column in places and not truth:
         return places[column]

@@ -36,31 +36,31 @@ class Weights:
 
     @cached_property
     def total(self) -> float:
-        """How many samples there are."""
+        """Sum the weights: how many samples there are."""
         return float(self.values.sum())
 
     @cached_property
     def root(self) -> Floats:
-        """What a row is multiplied by where squares are summed."""
+        """Return what a row is multiplied by where squares are summed."""
         return np.sqrt(self.values)
 
     @property
     def counts(self) -> Array:
-        """The weights to fill bins by: integers, or multiples of 2^-20, so that sums have no rounding."""
+        """Return the weights to fill bins by: integers or multiples of 2^-20, whose sums have no rounding."""
         if self.whole:
             return self.values.astype(np.int64)
         return np.asarray(np.maximum(np.rint(self.values * FINEST), 1.0) / FINEST)
 
     @cached_property
     def units(self) -> Ints:
-        """The weights as integers: as they are, or rounded to the 4-millionth part of their sum or less."""
+        """Return the weights as integers, rounded to the 4-millionth part of their sum or less."""
         most = max(UNITS, UNITS_EACH * len(self.values))
         scale = 1.0 if self.whole and self.total <= most else most / self.total
         return np.rint(self.values * scale).astype(np.int64)
 
 
 def weighed(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Weights | None]:
-    """X and y, which were checked, less the samples of weight zero; and what the others weigh.
+    """Leave the samples of weight zero out of checked X and y, and return the weights of the others.
 
     Weights that are all one, or all the same and not whole, are none.
     """
@@ -78,7 +78,7 @@ def weighed(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Weights | Non
 
 
 def counted(sample_weight: Any, X: Any) -> tuple[Floats, bool]:
-    """What each row of X counts, and whether these are whole numbers; others are made to have the mean one.
+    """Return the weight of each row of X, and whether all are whole; others are made to have mean one.
 
     No sum of them overflows, and one too small beside the others is zero.
     """
@@ -90,14 +90,14 @@ def counted(sample_weight: Any, X: Any) -> tuple[Floats, bool]:
 
 
 def centred(F: Floats, weights: Weights | None) -> Floats:
-    """Columns less their means; where there are weights, rows were multiplied by their roots."""
+    """Take the means off columns; where there are weights, rows were multiplied by their roots."""
     if weights is None:
         return np.asarray(F - F.mean(axis=0))
     return np.asarray(F - np.outer(weights.root, weights.root @ F / weights.total))
 
 
 def refuse_weights(name: str, why: str, instead: str, weights: Any) -> None:
-    """Say why there cannot be any."""
+    """Refuse weights, and say why."""
     if weights is not None:
         raise InputError(f"{name} takes no ", Setting("sample_weight"), f": {why}. {instead}.")
 
@@ -107,7 +107,7 @@ LARGEST = {2: 2.0**4, 4: 2.0**40, 8: 2.0**200}
 
 
 def tame(A: Any, extreme: float | None = None) -> Any:
-    """A with extreme columns divided by powers of two, so that no square and no sum leaves the range.
+    """Divide extreme columns by powers of two, so that no square and no sum leaves the range.
 
     What does not depend on the scale of a column is the same, to the last bit where nothing is extreme.
     """
@@ -125,7 +125,7 @@ def tame(A: Any, extreme: float | None = None) -> Any:
 
 
 def tame_together(train: Floats, test: Floats) -> tuple[Floats, Floats]:
-    """Both divided by the powers of two that the training part asks for.
+    """Divide both parts by the powers of two that the training part asks for.
 
     What is unseen must not squeeze what is learned from into nothing: a value of the test part that leaves
     the range then is set to its end.
@@ -138,21 +138,21 @@ def tame_together(train: Floats, test: Floats) -> tuple[Floats, Floats]:
 
 
 def _exponents(A: Any, extreme: float) -> Ints:
-    """By column, the power of two that brings its largest number to about one; zero where none is extreme."""
+    """Return the power of two that brings each column's largest number to about one; zero if not extreme."""
     largest = _largest(A)
     wild = (largest > extreme) | ((largest < 1 / extreme) & (largest > 0))
     return np.where(wild, -np.frexp(largest)[1], 0)
 
 
 def _largest(A: Any) -> Floats:
-    """Of each column the largest size of a number, whatever gaps there are; NaN of gaps alone."""
+    """Find the largest size of a number in each column; NaN where all are missing."""
     if sp.issparse(A):
         return np.asarray(abs(A).nanmax(axis=0).toarray()).ravel()
     return np.asarray(np.fmax.reduce(np.abs(A), axis=0)).ravel()
 
 
 def refuse_extreme(A: Floats, name: str) -> None:
-    """Without a scale of its own, a model cannot take numbers whose squares leave the range."""
+    """Refuse numbers whose squares leave the range, which a model without a scale cannot take."""
     largest = float(np.abs(A).max(initial=0.0))
     if largest > LARGEST[8] or 0 < largest < 1 / LARGEST[8]:
         raise InputError(
@@ -200,38 +200,38 @@ class TrainingData:
         variables: Groups,
         weights: Weights | None = None,
     ) -> TrainingData:
-        """From checked X and y."""
+        """Make training data of checked X and y."""
         y = tame(y) if standardize and coding == "real" else y
         F = design_matrix(X, standardize, budget, weights)
         return cls(X, y, coding, F, target_matrix(y, coding, standardize, weights), variables, weights)
 
     @property
     def n_samples(self) -> float:
-        """How many samples the rows stand for."""
+        """Return how many samples the rows stand for."""
         return float(len(self.F)) if self.weights is None else self.weights.total
 
     @property
     def n_features(self) -> int:
-        """Columns of F."""
+        """Count the columns of F."""
         return int(self.F.shape[1])
 
     @property
     def groups(self) -> Ints | None:
-        """The group of each feature; None where every feature is one of its own."""
+        """Return the group of each feature; None where every feature is one of its own."""
         return None if self.variables.single else self.variables.codes
 
     def columns(self, features: Ints) -> Any:
-        """Some features as they were given; X itself where they are all."""
+        """Take some features as they were given; X itself where they are all."""
         return self.X if len(features) == self.n_features else self.X[:, features]
 
     @property
     def kind(self) -> TargetKind:
-        """Whether y holds classes or real values."""
+        """Return whether y holds classes or continuous values."""
         return "real" if self.coding == "real" else "classes"
 
 
 def constant_columns(X: Data) -> Array:
-    """The columns that have one value only; a gap is a value too."""
+    """Find the columns that have one value only; a missing value counts as one."""
     largest, smallest = X.max(axis=0), X.min(axis=0)
     if sp.issparse(X):
         largest, smallest = largest.toarray().ravel(), smallest.toarray().ravel()
@@ -244,7 +244,7 @@ def constant_columns(X: Data) -> Array:
 
 
 def design_matrix(X: Data, standardize: bool, budget: int, weights: Weights | None = None) -> Design:
-    """X for a linear model; standardised, its columns have mean zero and length one. Constant ones are zero.
+    """Make X for a linear model; standardised, columns have mean zero and length one. Constants are zero.
 
     What is sparse stays so, and its means are implied, unless it would be smaller as a dense array. With
     weights these are weighted means, and rows are multiplied by the roots of their weights.
@@ -258,7 +258,7 @@ def design_matrix(X: Data, standardize: bool, budget: int, weights: Weights | No
 
 
 def dense_design(X: Data, standardize: bool, budget: int, weights: Weights | None = None) -> Floats:
-    """The same as a dense array."""
+    """Make X for a linear model as a dense array."""
     n_samples, n_features = X.shape
     what = f"The dense design matrix of {n_samples} samples and {n_features} features"
     require(16 * n_samples * n_features, budget, what, "take fewer features or fewer samples")
@@ -284,7 +284,7 @@ def dense_design(X: Data, standardize: bool, budget: int, weights: Weights | Non
 
 
 def _sparse_design(X: Data, standardize: bool, weights: Floats | None = None) -> SparseDesign:
-    """The same as A - rm', with the entries of X, scaled, in A and the means, scaled, in m.
+    """Standardise as A - rm', with the entries of X, scaled, in A and the means, scaled, in m.
 
     r is one, or the root of the weight of each sample, by which rows are multiplied.
     """
@@ -314,7 +314,7 @@ def _sparse_design(X: Data, standardize: bool, weights: Floats | None = None) ->
 
 
 def unit_columns(F: Design, weights: Weights | None = None) -> Design:
-    """The columns of a design, or of some of its rows, with mean zero and length one; constants are zero."""
+    """Centre the columns of a design, or of some rows, and make their length one; constants are zero."""
     root = np.ones((len(F), 1)) if weights is None else weights.root[:, None]
     means = (F.T @ root).T / (root**2).sum()
     if isinstance(F, np.ndarray):
@@ -328,18 +328,18 @@ def unit_columns(F: Design, weights: Weights | None = None) -> Design:
 
 
 def _inverse(lengths: Floats, varies: Array) -> Floats:
-    """One over each length; zero for what does not vary."""
+    """Return one over each length; zero for what does not vary."""
     return np.divide(1.0, lengths, out=np.zeros_like(lengths), where=varies)
 
 
 def basis(A: Floats) -> Floats:
-    """Orthonormal columns that span those of A."""
+    """Compute orthonormal columns that span those of A."""
     left, sizes, _ = np.linalg.svd(A, full_matrices=False)
     return np.asarray(left[:, sizes > RANK * sizes.max(initial=0.0)])
 
 
 def left_over(A: Design, Z: Floats) -> Design:
-    """A less its projection on the columns of Z; columns that are in their span become zero."""
+    """Take off A its projection on the columns of Z; columns that are in their span become zero."""
     Q, left = basis(Z), A
     if isinstance(A, SparseDesign):
         return _sparse_left_over(A, Q, Z)
@@ -357,12 +357,12 @@ def _sparse_left_over(A: SparseDesign, Q: Floats, Z: Floats) -> SparseDesign:
 
 
 def mean_square(F: Design) -> float:
-    """Mean squared length of the columns."""
+    """Compute the mean squared length of the columns."""
     return float(column_squares(F).sum() / F.shape[1])
 
 
 def quadratic_weight(share: float, F: Design, relative: bool) -> float:
-    """The weight of a quadratic term: a relative one is a share of the mean squared length of a feature."""
+    """Resolve the weight of a quadratic term; a relative one is a share of the mean squared length."""
     weight = share * mean_square(F) if relative else share
     if not weight <= LARGEST_WEIGHT:
         raise InputError(
@@ -375,7 +375,7 @@ def quadratic_weight(share: float, F: Design, relative: bool) -> float:
 
 
 def resolve_coding(y: Any, target: str) -> Coding:
-    """What y is to the model: "auto" makes one-hot columns of classes and takes real numbers as they are."""
+    """Resolve what y is to the model: "auto" makes one-hot columns of classes, and takes numbers as given."""
     kind = kind_of_target(y, raise_unknown=True)
     numbers = kind.startswith("continuous") or kind.endswith("multioutput") or kind == "multilabel-indicator"
     if target == "auto":
@@ -388,7 +388,7 @@ def resolve_coding(y: Any, target: str) -> Coding:
 
 
 def is_real(y: Any, target: str) -> bool:
-    """Whether y holds real values, to a selector that takes it as "classes", as "real" or by its type."""
+    """Return whether y is continuous, to a selector that takes it as "classes", as "real" or by its type."""
     return resolve_coding(y, "onehot" if target == "classes" else target) == "real"
 
 
@@ -401,7 +401,7 @@ def _numbers(y: Array) -> Floats:
 
 
 def target_matrix(y: Array, coding: Coding, standardize: bool, weights: Weights | None = None) -> Floats:
-    """Y, samples x targets; standardised, its columns have mean zero and length one. Weights as for X."""
+    """Make Y, samples x targets; standardised, columns have mean zero and length one. Weights as for X."""
     if coding == "real":
         Y = _numbers(y).reshape(len(y), -1)
     else:
@@ -423,7 +423,7 @@ def target_matrix(y: Array, coding: Coding, standardize: bool, weights: Weights 
 
 
 def one_target(y: Array, weights: Weights | None = None) -> Array:
-    """The graphs and the counts are of one target: of several real ones, their first principal component."""
+    """Reduce several continuous targets to their first principal component, as graphs are of one."""
     y = np.asarray(y)
     if y.ndim == 1 or y.shape[1] == 1:
         return y.ravel()

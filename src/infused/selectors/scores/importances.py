@@ -38,14 +38,9 @@ class L1LogisticSelector(ScoreSelector):
 
     Parameters
     ----------
-    %(n_features_to_select)s
+    %(parameters)s
     C : float, default=0.1
-        Inverse of the penalty's weight.
-    %(target)s
-    %(groups)s
-    %(keep)s
-    %(random_state)s
-    %(n_jobs)s
+        Inverse of the strength of the penalty.
 
     Attributes
     ----------
@@ -86,20 +81,22 @@ class L1LogisticSelector(ScoreSelector):
         self,
         *,
         n_features_to_select: int | float | str | None = None,
-        C: float = 0.1,
         target: str = "auto",
         groups: Any = None,
         keep: Any = None,
         random_state: int | None = 0,
         n_jobs: int | None = None,
+        C: float = 0.1,
     ):
-        self.n_features_to_select = n_features_to_select
+        super().__init__(
+            n_features_to_select=n_features_to_select,
+            target=target,
+            groups=groups,
+            keep=keep,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
         self.C = C
-        self.target = target
-        self.groups = groups
-        self.keep = keep
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def _score(self, inputs: Inputs, real: bool) -> Floats:
         if real:
@@ -188,7 +185,7 @@ MOST_SEEDS = 2**31 - 1
 def forest_importances(
     X: Data, y: Array, real: bool, weights: Weights | None, seed: int | None, n_jobs: int | None
 ) -> Floats:
-    """The mean importance of every feature in the trees, as scikit-learn's forests have it.
+    """Compute the mean importance of every feature in the trees, as scikit-learn's forests have it.
 
     A forest draws as many samples as there are for each tree, and does not look which of several equal ones
     it drew. So equal samples are made one here, with the sum of their weights, and how often each is drawn
@@ -220,7 +217,7 @@ def forest_importances(
 
 
 def _distinct(X: Data, y: Array, weights: Floats) -> tuple[Ints, Floats]:
-    """Where each different sample is first, in an order that is theirs, and what all that equal it weigh."""
+    """Find the first of each set of equal samples, in an order of their own, and sum their weights."""
     rows = sp.csr_array(X)
     rows.eliminate_zeros()
     rows.sort_indices()

@@ -123,7 +123,7 @@ class ScoreSelector(BaseSelector):
         return self
 
     def _takes_gaps(self) -> bool:
-        """Whether numbers may be missing."""
+        """Return whether numbers may be missing."""
         return False
 
     def __sklearn_tags__(self) -> Any:
@@ -132,7 +132,7 @@ class ScoreSelector(BaseSelector):
         return tags
 
     def _score(self, inputs: Inputs, real: bool) -> Floats:
-        """One number for each variable; ``real`` says whether y holds real values."""
+        """Score each variable; ``real`` says whether y is continuous."""
         raise NotImplementedError
 
     def _tie_breaks(self, inputs: Inputs) -> Floats:
@@ -336,7 +336,7 @@ class MutualInformationSelector(ScoreSelector):
 
 
 def is_discrete(values: Floats, n_samples: int) -> bool:
-    """Whether a column holds codes: whole numbers, of which each has five samples or more on average.
+    """Return whether a column holds codes: whole numbers, each with five samples or more on average.
 
     Copies of a sample are one of ``n_samples``.
     """
@@ -347,7 +347,7 @@ def is_discrete(values: Floats, n_samples: int) -> bool:
 
 
 def anova(X: Any, y: Array, real: bool) -> Floats:
-    """F values; zero for constant features, of which scikit-learn warns."""
+    """Compute F values; zero for constant features, of which scikit-learn warns."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.filterwarnings("ignore", "Features .* are constant", UserWarning)
         return _finite((f_regression if real else f_classif)(X, y)[0])
@@ -356,7 +356,7 @@ def anova(X: Any, y: Array, real: bool) -> Floats:
 def f_values(
     X: Any, y: Array, real: bool, variables: Groups, kept: Ints, weights: Weights | None = None
 ) -> Floats:
-    """Of each variable: its own F value or the joint one of its columns, given those that are kept."""
+    """Compute the F value of each variable, or the joint one of its columns, given those that are kept."""
     plain = weights is None and not len(kept)
     if variables.single and plain:
         return anova(X, y, real)
@@ -386,12 +386,12 @@ class FTest:
         self.Y = basis(left_over(coded, self.given))
 
     def of_group(self, columns: Any) -> float:
-        """Of all columns together."""
+        """Test all columns together."""
         F = basis(left_over(dense(self._standardised(columns)), self.given))
         return float(self._values(((F.T @ self.Y) ** 2).sum(), F.shape[1]))
 
     def of_columns(self, columns: Any) -> Floats:
-        """Of each column."""
+        """Test each column."""
         F = left_over(self._standardised(columns), self.given)
         square = column_squares(F)
         explained = ((F.T @ self.Y) ** 2).sum(axis=1) / np.where(square > 0, square, 1.0)
@@ -410,7 +410,7 @@ class FTest:
 
 
 def _finite(scores: Any) -> Floats:
-    """Scores as numbers: what has none is zero, and a perfect one is the largest there is.
+    """Make numbers of scores: what has none is zero, and a perfect one is the largest there is.
 
     A feature that is the target itself may correlate with it by more than one, in the last digit: then the
     formula turns negative.
@@ -425,7 +425,7 @@ NOISE = 1e-10
 
 
 def joint_information_by_neighbours(columns: Any, y: Array, real: bool, seed: int | None) -> float:
-    """I(columns; y) in nats, by nearest neighbours in the largest of the differences.
+    """Estimate I(columns; y) in nats, by nearest neighbours in the largest of the differences.
 
     Kraskov's estimate for a real target, Ross's for classes, as scikit-learn has them for one column.
     """
@@ -458,13 +458,13 @@ def _with_classes(F: Floats, codes: Array) -> float:
 
 
 def _within(points: Floats, radius: Floats) -> Array:
-    """How many points are this close to each, itself among them."""
+    """Count the points that are this close to each, itself among them."""
     counts = KDTree(points, metric="chebyshev").query_radius(points, radius, count_only=True)
     return np.asarray(counts)
 
 
 def _scaled(F: Floats, random: np.random.Generator) -> Floats:
-    """Columns of variance one, with a noise too small to matter but where values are equal."""
+    """Scale columns to variance one, with a noise too small to matter but where values are equal."""
     spread = F.std(axis=0)
     F = F / np.where(spread > 0, spread, 1.0)
     return np.asarray(F + NOISE * np.maximum(1, np.abs(F).mean(axis=0)) * random.standard_normal(F.shape))
