@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -38,6 +38,7 @@ RULES = ("one-standard-error", "best")
 
 
 @documented(AUTO)
+@dataclass(eq=False, repr=False)
 class AutoSelector(BaseSelector):
     r"""The selector, its parameters and its number of features that predict best, by cross-validation.
 
@@ -113,6 +114,19 @@ class AutoSelector(BaseSelector):
     True
     """
 
+    methods: Any = None
+    n_features_to_select: int | float | str | None = "auto"
+    _: KW_ONLY
+    cv: Any = 5
+    scoring: Any = None
+    rule: str = "one-standard-error"
+    time_budget: float | None = None
+    target: str = "auto"
+    groups: Any = None
+    keep: Any = None
+    random_state: int | None = None
+    n_jobs: int | None = None
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "methods": "no_validation",  # type: ignore[dict-item]  # scikit-learn's word for "anything"
         "n_features_to_select": NUMBER_OF_FEATURES,
@@ -126,33 +140,6 @@ class AutoSelector(BaseSelector):
         "random_state": [Interval(Integral, 0, None, closed="left"), None],
         "n_jobs": [Integral, None],
     }
-
-    def __init__(
-        self,
-        methods: Any = None,
-        n_features_to_select: int | float | str | None = "auto",
-        *,
-        cv: Any = 5,
-        scoring: Any = None,
-        rule: str = "one-standard-error",
-        time_budget: float | None = None,
-        target: str = "auto",
-        groups: Any = None,
-        keep: Any = None,
-        random_state: int | None = None,
-        n_jobs: int | None = None,
-    ):
-        self.methods = methods
-        self.n_features_to_select = n_features_to_select
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.time_budget = time_budget
-        self.target = target
-        self.groups = groups
-        self.keep = keep
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

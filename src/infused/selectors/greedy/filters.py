@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -25,6 +26,7 @@ TIE = 1e-10  # criteria closer than this, relative to the larger where that is a
 WORTH_COUNTING = 0.75  # when fewer of the counted features are still candidates, the others are dropped
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class InformationFilter(BaseSelector):
     """Take the feature with the best criterion, given those taken before, until there are enough.
 
@@ -32,6 +34,13 @@ class InformationFilter(BaseSelector):
     with the feature taken last, and with no other: k of N features cost k N comparisons. A group of features
     is the variable that they are together: samples have one value of it where all their codes are equal.
     """
+
+    n_features_to_select: int | float | str | None = None
+    n_bins: int = 5
+    target: Target = "auto"
+    groups: Any = None
+    keep: Any = None
+    n_jobs: int | None = None
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": NUMBER_OF_FEATURES,
@@ -41,23 +50,6 @@ class InformationFilter(BaseSelector):
         "keep": KEEP,
         "n_jobs": [Integral, None],
     }
-
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        n_bins: int = 5,
-        target: Target = "auto",
-        groups: Any = None,
-        keep: Any = None,
-        n_jobs: int | None = None,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.n_bins = n_bins
-        self.target = target
-        self.groups = groups
-        self.keep = keep
-        self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -174,6 +166,7 @@ def levels(values: Floats) -> Ints:
 
 
 @documented(FILTERS)
+@dataclass(kw_only=True, eq=False, repr=False)
 class MIFS(InformationFilter):
     r"""Mutual information feature selection (MIFS).
 
@@ -215,37 +208,19 @@ class MIFS(InformationFilter):
     (178, 3)
     """
 
+    beta: float = 0.5
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **InformationFilter._parameter_constraints,
         "beta": [Interval(Real, 0, None, closed="left")],
     }
-
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        n_bins: int = 5,
-        target: Target = "auto",
-        groups: Any = None,
-        keep: Any = None,
-        n_jobs: int | None = None,
-        beta: float = 0.5,
-    ):
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            n_bins=n_bins,
-            target=target,
-            groups=groups,
-            keep=keep,
-            n_jobs=n_jobs,
-        )
-        self.beta = beta
 
     def _criterion(self, relevance: Floats, joined: Floats, n_taken: int) -> Floats:
         return relevance - self.beta * joined
 
 
 @documented(FILTERS)
+@dataclass(kw_only=True, eq=False, repr=False)
 class MRMR(InformationFilter):
     r"""Minimum redundancy, maximum relevance (mRMR).
 
@@ -290,31 +265,12 @@ class MRMR(InformationFilter):
     (178, 3)
     """
 
+    scheme: str = "difference"
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **InformationFilter._parameter_constraints,
         "scheme": [StrOptions({"difference", "quotient"})],
     }
-
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        n_bins: int = 5,
-        target: Target = "auto",
-        groups: Any = None,
-        keep: Any = None,
-        n_jobs: int | None = None,
-        scheme: str = "difference",
-    ):
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            n_bins=n_bins,
-            target=target,
-            groups=groups,
-            keep=keep,
-            n_jobs=n_jobs,
-        )
-        self.scheme = scheme
 
     def _criterion(self, relevance: Floats, joined: Floats, n_taken: int) -> Floats:
         redundancy = joined / n_taken

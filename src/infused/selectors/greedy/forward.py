@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -29,6 +30,7 @@ from infused.selectors.inputs.training import (
 
 
 @documented(FORWARD)
+@dataclass(kw_only=True, eq=False, repr=False)
 class GreedyForward(BaseSelector):
     r"""Forward selection by least squares.
 
@@ -88,6 +90,14 @@ class GreedyForward(BaseSelector):
     (178, 4)
     """
 
+    n_features_to_select: int | float | str | None = None
+    ridge: float = 0.1
+    target: str = "auto"
+    groups: Any = None
+    keep: Any = None
+    standardize: bool = True
+    n_jobs: int | None = None
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": NUMBER_OF_FEATURES,
         "ridge": [Interval(Real, 0, None, closed="left")],
@@ -97,25 +107,6 @@ class GreedyForward(BaseSelector):
         "standardize": ["boolean"],
         "n_jobs": [Integral, None],
     }
-
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        ridge: float = 0.1,
-        target: str = "auto",
-        groups: Any = None,
-        keep: Any = None,
-        standardize: bool = True,
-        n_jobs: int | None = None,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.ridge = ridge
-        self.target = target
-        self.groups = groups
-        self.keep = keep
-        self.standardize = standardize
-        self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -127,7 +127,7 @@ class ForwardSearch:
         return self._alone(features)
 
     def _less_chance(self, gain: Floats) -> Floats:
-        """Take off gains what further features of a block explain of noise: an equal share of the rest each."""
+        """Take off gains what further features of a block explain of noise: equal shares of the rest."""
         if not self._stacks:
             return gain
         worth, share = gain.copy(), self._left / max(self._n_samples - self._spent, 1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -25,6 +26,7 @@ from infused.selectors.scores.univariate import ScoreSelector, f_values
 
 
 @documented(SCORES)
+@dataclass(kw_only=True, eq=False, repr=False)
 class L1LogisticSelector(ScoreSelector):
     r"""Features by their coefficients in a logistic regression with an l1 penalty.
 
@@ -72,31 +74,12 @@ class L1LogisticSelector(ScoreSelector):
     (178, 4)
     """
 
+    C: float = 0.1
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ScoreSelector._parameter_constraints,
         "C": [Interval(Real, 0, None, closed="neither")],
     }
-
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        target: str = "auto",
-        groups: Any = None,
-        keep: Any = None,
-        random_state: int | None = 0,
-        n_jobs: int | None = None,
-        C: float = 0.1,
-    ):
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            target=target,
-            groups=groups,
-            keep=keep,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
-        self.C = C
 
     def _score(self, inputs: Inputs, real: bool) -> Floats:
         if real:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -50,6 +50,7 @@ SEED = [Interval(Integral, 0, 2**32 - 1, closed="both"), None]  # as scikit-lear
 
 
 @documented(SCORES)
+@dataclass(kw_only=True, eq=False, repr=False)
 class ScoreSelector(BaseSelector):
     """Features by a score of each, which a subclass gives.
 
@@ -62,6 +63,13 @@ class ScoreSelector(BaseSelector):
     %(attributes)s
     """
 
+    n_features_to_select: int | float | str | None = None
+    target: str = "auto"
+    groups: Any = None
+    keep: Any = None
+    random_state: int | None = 0
+    n_jobs: int | None = None
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": NUMBER_OF_FEATURES,
         "target": [StrOptions({"auto", "classes", "real"})],
@@ -70,23 +78,6 @@ class ScoreSelector(BaseSelector):
         "random_state": SEED,
         "n_jobs": [Integral, None],
     }
-
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        target: str = "auto",
-        groups: Any = None,
-        keep: Any = None,
-        random_state: int | None = 0,
-        n_jobs: int | None = None,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.target = target
-        self.groups = groups
-        self.keep = keep
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     @fit_context
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -216,6 +207,7 @@ class AnovaSelector(ScoreSelector):
 
 
 @documented(SCORES)
+@dataclass(kw_only=True, eq=False, repr=False)
 class MutualInformationSelector(ScoreSelector):
     r"""Features by their mutual information with the target.
 
@@ -260,34 +252,14 @@ class MutualInformationSelector(ScoreSelector):
     (178, 4)
     """
 
+    estimator: str = "binned"
+    n_bins: int = 5
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ScoreSelector._parameter_constraints,
         "estimator": [StrOptions({"binned", "neighbours"})],
         "n_bins": [Interval(Integral, 2, MAX_BINS, closed="both")],
     }
-
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        target: str = "auto",
-        groups: Any = None,
-        keep: Any = None,
-        random_state: int | None = 0,
-        n_jobs: int | None = None,
-        estimator: str = "binned",
-        n_bins: int = 5,
-    ):
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            target=target,
-            groups=groups,
-            keep=keep,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
-        self.estimator = estimator
-        self.n_bins = n_bins
 
     def _takes_gaps(self) -> bool:
         return self.estimator == "binned"
