@@ -45,13 +45,13 @@ class SparseDesign:
 
     @classmethod
     def of(cls, A: sp.csc_array) -> SparseDesign:
-        """A as it is."""
+        """Make a design of A as it is."""
         n_samples, n_features = A.shape
         return cls(A, np.empty((n_samples, 0)), np.empty((0, n_features)))
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(samples, features)."""
+        """Return the numbers of samples and of features."""
         n_samples, n_features = self.A.shape
         return n_samples, n_features
 
@@ -60,7 +60,7 @@ class SparseDesign:
 
     @property
     def T(self) -> Transposed:
-        """X', to the left of a product."""
+        """Return X', for the left of a product."""
         return Transposed(self)
 
     def __getitem__(self, key: tuple[Any, Any]) -> SparseDesign:
@@ -75,23 +75,23 @@ class SparseDesign:
         return np.asarray(self.A @ B - self.L @ (self.R @ B))
 
     def any(self, axis: int = 0) -> Array:
-        """The columns that are not zero."""
+        """Find the columns that are not zero."""
         if axis != 0:
             raise ValueError("only columns can be asked for")
         stored = np.bincount(self._owners, weights=self.A.data != 0, minlength=self.shape[1]) > 0
         return np.asarray(stored | self.R.any(axis=0))
 
     def toarray(self) -> Floats:
-        """X itself."""
+        """Form X itself."""
         return np.asarray(self.A.toarray() - self.L @ self.R)
 
     def squares(self) -> Floats:
-        """The squared length of each column."""
+        """Compute the squared length of each column."""
         stored = np.bincount(self._owners, weights=self.A.data**2, minlength=self.shape[1])
         return np.asarray(np.maximum(stored - 2 * (self.R * self._half).sum(axis=0), 0.0))
 
     def inner(self, first: Ints, second: Ints) -> Floats:
-        """x_i'x_j of some pairs of columns."""
+        """Compute x_i'x_j of some pairs of columns."""
         stored = np.asarray(self.A[:, first].multiply(self.A[:, second]).sum(axis=0)).ravel()
         R, half = self.R, self._half
         return np.asarray(
@@ -99,7 +99,7 @@ class SparseDesign:
         )
 
     def scaled(self, factors: Floats) -> SparseDesign:
-        """Every column times a number of its own; times zero it is zero, and stores nothing."""
+        """Multiply every column with a number of its own; times zero it is zero, and stores nothing."""
         A = self.A.copy()
         A.data *= factors[self._owners]
         if not factors.all():
@@ -107,18 +107,18 @@ class SparseDesign:
         return SparseDesign(A, self.L, self.R * factors)
 
     def less(self, L: Floats, R: Floats) -> SparseDesign:
-        """X - LR."""
+        """Subtract LR."""
         return SparseDesign(self.A, np.hstack([self.L, L]), np.vstack([self.R, R]))
 
     def replaced(self, features: Ints, columns: Floats) -> SparseDesign:
-        """X with other values in some columns, which are stored."""
+        """Replace some columns by other values, which are stored."""
         n = len(features)
         kept = self.scaled(np.where(np.isin(np.arange(self.shape[1]), features), 0.0, 1.0))
         place = sp.csr_array((np.ones(n), (np.arange(n), features)), shape=(n, self.shape[1]))
         return SparseDesign(sp.csc_array(kept.A + sp.csc_array(columns) @ place), kept.L, kept.R)
 
     def gram(self, other: SparseDesign) -> Floats:
-        """X'Z for columns of the same design, so that L is the same."""
+        """Compute X'Z for columns of the same design, so that L is the same."""
         stored = (self.A.T @ other.A).toarray()
         if self.L.shape[1]:
             stored -= self.R.T @ other._half + self._half.T @ other.R
@@ -126,12 +126,12 @@ class SparseDesign:
 
     @cached_property
     def _owners(self) -> Ints:
-        """The column of every entry of A."""
+        """Return the column of every entry of A."""
         return np.repeat(np.arange(self.shape[1]), np.diff(self.A.indptr))
 
     @cached_property
     def _half(self) -> Floats:
-        """L'A - L'LR/2, so that (LR)'(LR) is shared by both of the products that hold R once."""
+        """Compute L'A - L'LR/2: (LR)'(LR) is shared by both of the products that hold R once."""
         return np.asarray((self.A.T @ self.L).T - (self.L.T @ self.L) @ self.R / 2)
 
 
@@ -143,7 +143,7 @@ class Transposed:
     __array_ufunc__ = None
 
     def __getitem__(self, features: Any) -> Any:
-        """One feature's values, or some features."""
+        """Take one feature's values, or some features."""
         if isinstance(features, int | np.integer):
             return self.T[:, [features]].toarray()[:, 0]
         return Transposed(self.T[:, features])
@@ -156,29 +156,29 @@ class Transposed:
 
 
 def selected_columns(X: Design, features: Ints) -> Design:
-    """Some columns, of a dense array with each row's values together."""
+    """Take some columns, of a dense array with each row's values together."""
     return np.ascontiguousarray(X[:, features]) if isinstance(X, np.ndarray) else X[:, features]
 
 
 def without_columns(X: Design, gone: Array) -> Design:
-    """X with some columns set to zero."""
+    """Set some columns of X to zero."""
     return np.where(gone, 0.0, X) if isinstance(X, np.ndarray) else X.scaled(np.where(gone, 0.0, 1.0))
 
 
 def column_squares(X: Design) -> Floats:
-    """The squared length of each column."""
+    """Compute the squared length of each column."""
     return np.asarray(np.einsum("ij,ij->j", X, X) if isinstance(X, np.ndarray) else X.squares())
 
 
 def inner_products(X: Design, first: Ints, second: Ints) -> Floats:
-    """x_i'x_j of some pairs of columns."""
+    """Compute x_i'x_j of some pairs of columns."""
     if isinstance(X, np.ndarray):
         return np.asarray((X[:, first] * X[:, second]).sum(axis=0))
     return np.asarray(X.inner(first, second))
 
 
 def copies_of(X: Design) -> tuple[Ints, Floats] | None:
-    """The first column that is equal to each column, or to its negative, and 1 or -1; None where all differ.
+    """Find the first column equal to each, or to its negative, and 1 or -1; None where all differ.
 
     Copies have the same product with any vector; so few columns are compared by their entries.
     """
@@ -201,7 +201,7 @@ def copies_of(X: Design) -> tuple[Ints, Floats] | None:
 
 
 def _content(X: Design, j: int, sign: float) -> tuple[bytes, ...]:
-    """What tells a column, or its negative, from others."""
+    """Return what tells a column, or its negative, from others."""
     if isinstance(X, np.ndarray):
         return ((sign * X[:, j] + 0.0).tobytes(),)  # so that there is one zero
     stored = slice(X.A.indptr[j], X.A.indptr[j + 1])
@@ -210,5 +210,5 @@ def _content(X: Design, j: int, sign: float) -> tuple[bytes, ...]:
 
 
 def dense(X: Design) -> Floats:
-    """X as a dense array."""
+    """Return X as a dense array."""
     return np.asarray(X if isinstance(X, np.ndarray) else X.toarray())

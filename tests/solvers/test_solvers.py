@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from itertools import pairwise
 
 import cvxpy as cp
@@ -32,8 +33,12 @@ from infused.solvers import (
     split_bregman,
     split_bregman_on_working_set,
 )
-from infused.solvers import coordinate_descent as small_quadratic
 from infused.solvers.split_bregman import Inverse, Woodbury
+
+# Modules: in their package they have the names of functions.
+small_quadratic = import_module("infused.solvers.coordinate_descent")
+bregman = import_module("infused.solvers.split_bregman")
+squares = import_module("infused.solvers.least_squares")
 
 TIGHT = {"tol_gap_abs": 1e-9, "tol_gap_rel": 1e-9, "tol_feas": 1e-9}
 NO_EDGES = chain_edges(1)
@@ -349,7 +354,7 @@ def test_a_ridge_raises_the_limit(shape):
 @pytest.mark.parametrize("share", [0.1, 0.5, 1.01])
 @pytest.mark.parametrize("edges", ["chain", "grid"])
 def test_algorithm_1_on_a_working_set_solves_the_whole_problem(edges, share, n_targets, monkeypatch):
-    monkeypatch.setattr("infused.solvers.split_bregman.FIRST_SIZE", 25)  # so that it grows more than once
+    monkeypatch.setattr(bregman, "FIRST_SIZE", 25)  # so that it grows more than once
     rng = np.random.default_rng(4)
     X = rng.normal(size=(30, 150)) / np.sqrt(30)
     B = np.zeros((150, n_targets))
@@ -381,7 +386,7 @@ def test_steps_through_entries_are_the_steps_through_the_hessian(labels, n_targe
     X, penalty = left_over(X, Z), GroupNorms(0.2, labels)
     results = []
     for cost in (0, np.inf):
-        monkeypatch.setattr("infused.solvers.least_squares.ENTRY_COST", cost)
+        monkeypatch.setattr(squares, "ENTRY_COST", cost)
         f = LeastSquares(X, Y, Ridge(0.05), dense=False)
         results.append(coordinate_descent(f, penalty, tol=1e-9))
     through_entries, through_hessian = results

@@ -40,15 +40,15 @@ class BlockPenalty(RowPenalty, Protocol):
     """A weighted sum of the lengths of groups of rows."""
 
     def lengths(self, B: Floats) -> Floats:
-        """Of each group."""
+        """Compute the length of each group."""
         ...
 
     def members(self, groups: Ints) -> tuple[Ints, Ints]:
-        """The features of some groups, one group after the other, and where each begins; then the end."""
+        """Return the features of some groups, one after the other, and where each begins; then the end."""
         ...
 
     def thresholds(self, groups: Ints) -> Floats:
-        """The weight of each of some groups."""
+        """Return the weight of each of some groups."""
         ...
 
 
@@ -91,7 +91,7 @@ def coordinate_descent(
 
 
 def _working_set(penalty: BlockPenalty, B: Floats, gradient: Floats, size: int) -> Ints:
-    """The groups that are not zero, and as many again of those that are closest to entering or should have.
+    """Find the groups that are not zero, and as many again of those that should enter or are close to it.
 
     Along a path those that are close now enter next: most solutions then take one gradient.
     """
@@ -124,7 +124,7 @@ def _solve(
 def _solve_through_entries(
     f: LeastSquares, penalty: BlockPenalty, B: Floats, groups: Ints, tol: float, max_epochs: int
 ) -> int:
-    """The same, without the Hessian of the working set."""
+    """Minimise over the features of some groups without the Hessian of the working set."""
     features, starts = penalty.members(groups)
     X, ridge, inside = f.X[:, features], f.quadratic.curvature / 2, B[features]
     if len(starts) == len(features) + 1:
@@ -140,7 +140,7 @@ def _solve_through_entries(
 
 
 def _curvatures(H: Floats, starts: Ints) -> Floats:
-    """The largest eigenvalue of each diagonal block."""
+    """Compute the largest eigenvalue of each diagonal block."""
     if len(starts) == len(H) + 1:
         return np.ascontiguousarray(np.diagonal(H))
     parts = [H[first:last, first:last] for first, last in pairwise(starts)]
@@ -159,7 +159,7 @@ class _Updates:
     plain = 0
 
     def epochs(self, n_updates: int) -> Callable[..., int]:
-        """What makes so many more of them."""
+        """Return what makes so many more of them."""
         if self.plain > FEW_UPDATES:
             compiled: Callable[..., int] = _kernels.epochs
             return compiled
@@ -212,7 +212,7 @@ def plain_epochs(
     past_B: Floats,
     past_G: Floats,
 ) -> int:
-    """What the kernel ``epochs`` does, to the last bit."""
+    """Do what the kernel ``epochs`` does, to the last bit."""
     for k in range(len(past_B)):
         largest = 0.0
         for g in np.flatnonzero(~(curvature <= 0.0)).tolist():
@@ -235,43 +235,46 @@ def plain_epochs(
 
 
 def _norm(A: Floats) -> float:
-    """Its length, with squares added one after the other, coordinate by coordinate."""
+    """Compute the length of A, adding squares one after the other, coordinate by coordinate."""
     total = 0.0
     for value in A.ravel(order="F").tolist():  # sum() adds in another way from Python 3.12 on
         total += value * value
     return sqrt(total)
 
 
+def anderson(past: Floats) -> Floats | None:
+    """Weigh the last iterates, one in a row, so that their combination is ahead (Anderson 1965)."""
+    steps = past[1:] - past[:-1]
+    A = steps @ steps.T
+    trace = A.trace()
+    if not trace > 0.0:
+        return None
+    A.flat[:: MEMORY + 1] += RIDGE * trace
+    weights, failed = dposv(A, ONES)[1:]
+    total = weights.sum()
+    return None if failed or not abs(total) > 0.0 else weights / total
+
+
 def _extrapolate(
     past_B: Floats, past_G: Floats, C: Floats, B: Floats, G: Floats, starts: Ints, thresholds: Floats
 ) -> None:
     """Put the best combination of the past iterates in the place of B and G, if it is better."""
-    steps = past_B[1:] - past_B[:-1]
-    A = steps @ steps.T
-    trace = A.trace()
-    if not trace > 0.0:
+    weights = anderson(past_B)
+    if weights is None:
         return
-    A.flat[:: MEMORY + 1] += RIDGE * trace
-    weights, failed = dposv(A, ONES)[1:]
-    total = weights.sum()
-    if failed or not abs(total) > 0.0:
-        return
-    weights /= total
     ahead_B, ahead_G = (weights @ past_B[1:]).reshape(B.shape), (weights @ past_G[1:]).reshape(B.shape)
     if _objective(ahead_B, ahead_G, C, starts, thresholds) < _objective(B, G, C, starts, thresholds):
         B[:], G[:] = ahead_B, ahead_G
 
 
 def _objective(B: Floats, G: Floats, C: Floats, starts: Ints, thresholds: Floats) -> float:
-    """1/2 tr B(G - C)' + sum_g threshold_g |B_g|."""
+    """Compute 1/2 tr B(G - C)' + sum_g threshold_g |B_g|."""
     squares = np.einsum("ti,ti->i", B, B)
     if len(starts) <= len(squares):
         squares = np.add.reduceat(squares, starts[:-1])
     return float(0.5 * np.vdot(B, G - C) + thresholds @ np.sqrt(squares))
 
 
-# epochs between extrapolations, and iterates that one combines
-# of the trace, when the differences of iterates are nearly dependent
 State = tuple[Floats, Floats, Floats, Floats]
 
 
@@ -297,9 +300,11 @@ def descend_through_entries(
             break
         past.append(tuple(part.copy() for part in state))  # type: ignore[arg-type]  # of four
         if len(past) == MEMORY + 1:
-            ahead = _combined(past)
-            if ahead is not None and problem.objective(ahead) < problem.objective(state):
-                state = ahead
+            weights = anderson(np.array([B.ravel() for B, *_ in past]))
+            if weights is not None:  # every part is affine in B
+                parts = zip(*past[1:], strict=True)
+                ahead = tuple(sum(w * one for w, one in zip(weights, part, strict=True)) for part in parts)
+                state = min(state, ahead, key=problem.objective)
             past.clear()
     B[:] = state[0]
     return epochs
@@ -319,12 +324,12 @@ class _Problem:
         self.room = np.empty((int(np.diff(starts).max(initial=0)), Y.shape[1]))
 
     def at(self, B: Floats) -> State:
-        """B, E = Y - AB, S = RB and Q = L'(E + LS)."""
+        """Compute B, E = Y - AB, S = RB and Q = L'(E + LS)."""
         E, S = np.ascontiguousarray(self.Y - self.X.A @ B), np.ascontiguousarray(self.R @ B)
         return np.ascontiguousarray(B), E, S, np.ascontiguousarray(self.X.L.T @ (E + self.X.L @ S))
 
     def epoch(self, state: State) -> float:
-        """One pass, in place; the largest step times its curvature."""
+        """Make one pass, in place; return the largest step times its curvature."""
         A, (B, E, S, Q) = self.X.A, state
         return float(
             _kernels.entries_epoch(
@@ -347,23 +352,8 @@ class _Problem:
         )
 
     def objective(self, state: State) -> float:
-        """What is minimised."""
+        """Compute what is minimised."""
         B, E, S, _ = state
         left, squares = E + self.X.L @ S, (B * B).sum(axis=1)
         lengths = np.sqrt(np.add.reduceat(squares, self.starts[:-1]))
         return float((left * left).sum() / 2 + self.ridge * squares.sum() + self.thresholds @ lengths)
-
-
-def _combined(past: list[State]) -> State | None:
-    """The best combination of the past iterates, as Anderson (1965) has it; all parts are affine in B."""
-    steps = np.array([(after[0] - before[0]).ravel() for before, after in pairwise(past)])
-    products = steps @ steps.T
-    trace = float(np.trace(products))
-    if not trace > 0.0:
-        return None
-    weights = np.linalg.solve(products + RIDGE * trace * np.eye(MEMORY), np.ones(MEMORY))
-    if not abs(weights.sum()) > 0.0:
-        return None
-    weights /= weights.sum()
-    parts = zip(*past[1:], strict=True)
-    return tuple(sum(w * part for w, part in zip(weights, own, strict=True)) for own in parts)

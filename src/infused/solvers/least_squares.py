@@ -77,7 +77,7 @@ class LeastSquares:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(features, targets)."""
+        """Return the numbers of features and of targets."""
         n_features, n_targets = self.correlation.shape
         return n_features, n_targets
 
@@ -90,11 +90,11 @@ class LeastSquares:
 
     @property
     def largest_correlation(self) -> float:
-        """The largest row of X'Y: without a penalty, the natural size of a gradient."""
+        """Return the largest row of X'Y: without a penalty, the natural size of a gradient."""
         return float(np.linalg.norm(self.correlation, axis=1).max(initial=0.0)) or 1.0
 
     def gradient(self, B: Floats, own: Floats | None = None) -> Floats:
-        """X'(XB - Y) + 2 S B; where the Hessian is not formed, ``own`` is the last part, if known."""
+        """Compute X'(XB - Y) + 2 S B; ``own`` is the last part, if known and the Hessian is not formed."""
         rows = np.flatnonzero(B.any(axis=1))
         if self.hessian is not None:
             if 2 * len(rows) > len(B):
@@ -105,7 +105,7 @@ class LeastSquares:
         return np.asarray(self._by_feature @ fitted - self.correlation + own)
 
     def block(self, features: Ints) -> Floats:
-        """The Hessian of some features; what was asked for before is remembered."""
+        """Compute the Hessian of some features; what was asked for before is remembered."""
         if self.hessian is not None:
             return self.hessian[np.ix_(features, features)]
         new = np.setdiff1d(features, self._seen)
@@ -120,24 +120,24 @@ class LeastSquares:
         return self._seen_block[np.ix_(place, place)]
 
     def entries_are_fewer(self, features: Ints) -> bool:
-        """Whether steps through the entries of a sparse X cost less than through the Hessian of a set."""
+        """Tell whether steps through the entries of a sparse X cost less than through a Hessian."""
         if isinstance(self.X, np.ndarray) or not isinstance(self.quadratic, Ridge):
             return False
         return bool(ENTRY_COST * np.diff(self.X.A.indptr)[features].sum() < len(features) ** 2)
 
     def part(self, rows: Ints, columns: Ints) -> Floats:
-        """Some rows and columns of the Hessian."""
+        """Compute some rows and columns of the Hessian."""
         product = self._by_feature[rows] @ self._by_feature[columns].T
         return np.asarray(product + 2 * self.quadratic.block(rows, columns))
 
     def value(self, B: Floats, gradient: Floats | None = None) -> float:
-        """f(B), which is quadratic: its gradient at B, where known, gives it for nothing."""
+        """Compute f(B), which is quadratic: its gradient at B, where known, gives it for nothing."""
         gradient = self.gradient(B) if gradient is None else gradient
         return self._half_norm + float((B * (gradient - self.correlation)).sum() / 2)
 
 
 def hessian_is_worth_forming(X: Design) -> bool:
-    """Not when features are many more than samples, or very many: then products through X cost less.
+    """Decide whether to form X'X: not for features many more than samples, or very many.
 
     It does not depend on how X is stored, so that a solver takes the same steps on dense and on sparse data.
     """
@@ -146,7 +146,7 @@ def hessian_is_worth_forming(X: Design) -> bool:
 
 
 def most_worth_forming(n_samples: int) -> int:
-    """Features, at most, whose Hessian is worth forming."""
+    """Return how many features, at most, have a Hessian that is worth forming."""
     return max(min(n_samples, MANY_FEATURES), FEW_FEATURES)
 
 
@@ -154,7 +154,7 @@ SINGULAR = 1e-10  # eigenvalues of X'X below this share of the largest count as 
 
 
 def largest_lambda3(X: Design, U: Floats, ridge: float = 0.0) -> float:
-    """The largest admissible lambda3: zero when X has a null space on which U is positive.
+    """Compute the largest admissible lambda3: zero when X has a null space on which U is positive.
 
     It is 1 / (2 theta), theta the largest eigenvalue of U z = theta X'X z. A term ``ridge |b|^2`` in the
     objective adds 2 ridge to every eigenvalue of X'X, and then there is no null space.
@@ -172,7 +172,7 @@ def largest_lambda3(X: Design, U: Floats, ridge: float = 0.0) -> float:
 
 
 def _positive_on_null_space(X: Floats, U: Floats) -> bool:
-    """Whether some direction z with Xz = 0 has z'Uz > 0: try the projection of a constant and of noise."""
+    """Look for a z with Xz = 0 and z'Uz > 0: try the projection of a constant and of noise."""
     rng = np.random.default_rng(0)
     trial = np.column_stack([np.ones(X.shape[1]), rng.normal(size=(X.shape[1], 8))])
     Q, _ = np.linalg.qr(X.T)
@@ -193,7 +193,7 @@ def _by_eigenvalues(X: Floats, U: Floats) -> float:
 
 
 def _with_ridge(X: Floats, U: Floats, ridge: float) -> float:
-    """theta is the largest eigenvalue of K^-1/2 U K^-1/2, with K = X'X + 2 ridge, whose root comes from X."""
+    """Find theta, the largest eigenvalue of K^-1/2 U K^-1/2, with K = X'X + 2 ridge and its root from X."""
     _, size, directions = np.linalg.svd(X, full_matrices=False)
     elsewhere = 1 / np.sqrt(2 * ridge)
     extra = 1 / np.sqrt(size**2 + 2 * ridge) - elsewhere

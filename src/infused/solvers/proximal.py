@@ -66,7 +66,7 @@ class _Iterate:
         self._noise = ROUNDING * float(np.linalg.norm(f.correlation))
 
     def step(self) -> None:
-        """A proximal gradient step from an extrapolated point, as long as the curvature allows."""
+        """Take a proximal gradient step from an extrapolated point, as long as the curvature allows."""
         length_before, self.length = self.length, GROW * self.length
         while True:
             momentum = (1 + np.sqrt(1 + 4 * self.momentum**2 * length_before / self.length)) / 2
@@ -83,7 +83,7 @@ class _Iterate:
         self.b, self.gradient = b, gradient
 
     def violation(self) -> float:
-        """How far a proximal gradient step moves, by its length: zero at an optimum and only there."""
+        """Measure how far a step moves, by its length: zero at an optimum and only there."""
         moved = self.penalty.prox(self.b - self.length * self.gradient, self.length)
         return float(np.abs(self.b - moved).max(initial=0.0)) / self.length
 
@@ -97,7 +97,7 @@ class _Iterate:
         return True
 
     def _first_length(self) -> float:
-        """One over the curvature along the first gradient."""
+        """Compute one over the curvature along the first gradient."""
         bend = float((self.gradient * (self.f.gradient(self.gradient) + self.f.correlation)).sum())
         square = float((self.gradient * self.gradient).sum())
         return square / bend if bend > 0 else 1.0

@@ -87,7 +87,7 @@ class RegularizationPath:
 
     @classmethod
     def from_results(cls, lambda1: Floats, results: Sequence[SolverResult]) -> RegularizationPath:
-        """One result for each lambda1.
+        """Put one result for each lambda1 side by side.
 
         Parameters
         ----------
@@ -132,7 +132,7 @@ class Stopping:
         """What the solver should reach next."""
 
     def enough(self, certificate: float, coef: Floats, gradient: Floats) -> bool:
-        """Whether this solution will do."""
+        """Tell whether this solution will do."""
         if certificate > self.level:
             return False
         if self.settled is None:
@@ -144,7 +144,7 @@ class Stopping:
         return False
 
     def end(self, certificate: float, max_iter: int) -> tuple[bool, str]:
-        """Whether the tolerance that was asked for holds, and why the solver ended."""
+        """Tell whether the tolerance that was asked for holds, and why the solver ended."""
         if certificate <= self.tol:
             return True, f"the optimality conditions hold to {certificate:.1e}"
         return False, f"the {max_iter} iterations ran out"

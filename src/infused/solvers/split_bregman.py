@@ -98,17 +98,14 @@ class _Iteration:
         self.C = C if C.shape[0] else np.zeros(C.shape)
         self.Ct = C.T.tocsr() if C.shape[0] else self.C.T
         self.first, self.second = first, RowGroups(lambda2)
-        if start is None:
-            n_features, n_targets = f.shape
-            zero, edges = np.zeros((n_features, n_targets)), np.zeros((C.shape[0], n_targets))
-            start = SplitState(zero, edges, zero, edges, mu=FIRST_MU)
+        start = _at_zero(f, C) if start is None else start
         self.b = start.p
         self.p, self.q, self.u, self.v, self.mu = start.p, start.q, start.u, start.v, start.mu
         self._evaluate()
         self.D = self._system()
 
     def step(self) -> tuple[float, float]:
-        """One pass through the lines of Algorithm 1; returns the primal and the dual residual."""
+        """Go through the lines of Algorithm 1 once; return the primal and the dual residual."""
         f, C, mu = self.f, self.C, self.mu
         p, q, u, v = self.p, self.q, self.u, self.v
         b = self.D.solve(f.correlation + mu * p - u + self.Ct @ (mu * q - v))  # Eq. (9)
@@ -125,12 +122,12 @@ class _Iteration:
         return float(primal), float(dual)
 
     def _evaluate(self) -> None:
-        """The gradient at p, and its part from the quadratic term where p carries that term."""
+        """Compute the gradient at p, and its part from the quadratic term where p carries that term."""
         self.own = None if self.f.hessian is not None else self.f.quadratic.gradient(self.p)
         self.gradient = self.f.gradient(self.p, self.own)
 
     def _shrink(self, B: Floats) -> Floats:
-        """The step of p: soft thresholding, after a gradient step where p carries the quadratic term."""
+        """Step in p: soft thresholding, after a gradient step where p carries the quadratic term."""
         if self.own is None:
             return self.first.prox(B, 1 / self.mu)
         curvature = self.f.quadratic.curvature
@@ -139,12 +136,12 @@ class _Iteration:
         return self.first.prox((self.mu * B + pull) / total, 1 / total)
 
     def objective(self) -> float:
-        """The objective at p, which has the exact zeros."""
+        """Compute the objective at p, which has the exact zeros."""
         smooth = self.f.value(self.p, self.gradient)
         return smooth + self.first.value(self.p) + self.second.value(self.C @ self.p)
 
     def violation(self) -> float:
-        """How far p and v are from the optimality conditions.
+        """Measure how far p and v are from the optimality conditions.
 
         -grad f(p) - C'v must be a subgradient of the first norm at p, and v one of the second at Cp.
         """
@@ -179,7 +176,7 @@ class System(Protocol):
     """D for one mu, ready to be solved with."""
 
     def solve(self, right_side: Floats) -> Floats:
-        """D^-1 right_side, features x targets."""
+        """Compute D^-1 right_side, features x targets."""
         ...
 
 
@@ -205,7 +202,7 @@ class Inverse:
 
 
 def _inverse(D: Floats) -> Floats:
-    """Of a symmetric D, on what is not zero of it beside weights so large that mu is nothing."""
+    """Invert a symmetric D; beside weights so large that mu is nothing, the part that is not zero."""
     try:
         return np.asarray(sl.inv(D))
     except sl.LinAlgError:
@@ -319,7 +316,7 @@ def _at_zero(f: LeastSquares, C: sp.csr_array) -> SplitState:
 
 
 def _expanded(whole: SplitState, inner: SolverResult, features: Ints, edges: Ints) -> SplitState:
-    """The state of the whole problem with everything outside the working set at zero."""
+    """Extend the state of a working set to the whole problem, with everything outside at zero."""
     part = inner.state
     if part is None:
         raise TypeError("the inner solver keeps no state")
