@@ -15,7 +15,7 @@ from infused.bench.paper_tables import datasets_table, published_accuracy_table,
 from infused.bench.ranks import rank_comparison
 from infused.bench.rows import of_protocol
 from infused.bench.standings import compare_methods
-from infused.bench.table_formats import DASH, FORMATS, LEAKY, Table
+from infused.bench.table_formats import DASH, FORMATS, LEAKY, ResultTable
 from infused.bench.tables import ablation_table, accuracy_table, accuracy_tables, rank_table, standings_table
 from infused.record.sentences import signed
 from tests.bench.made_rows import METHODS, make_rows, mean_and_error, with_failure
@@ -312,7 +312,9 @@ HOSTILE = r"50%_of|a*b & #1 $x$ {~^} \end <b>"
 
 def hostile_table():
     cells = pd.DataFrame({"Method": [HOSTILE], "x_1": ["1 ± 2†"]})
-    return Table(caption=HOSTILE, cells=cells, data=cells, notes=(HOSTILE,), strong=frozenset({(0, "x_1")}))
+    return ResultTable(
+        caption=HOSTILE, cells=cells, data=cells, notes=(HOSTILE,), strong=frozenset({(0, "x_1")})
+    )
 
 
 def test_markdown_shows_names_as_they_are():

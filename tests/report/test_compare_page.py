@@ -13,9 +13,9 @@ from infused.bench.standings import compare_methods, verdict
 from infused.bench.table_formats import LEAKY
 from infused.report.html.comparison import (
     differences_chart,
+    method_stability_chart,
     render_comparison,
     scores_chart,
-    stability_chart,
     time_chart,
 )
 from tests.bench.made_rows import METHODS, make_rows, with_failure
@@ -32,9 +32,9 @@ def alike(**more):
 
 def test_the_answer_names_the_best_and_what_it_beats():
     assert verdict(compare_methods(make_rows())) == (
-        "infused-lasso has the best mean accuracy, 89.8 ± 2.4%, with 20 of 40 features; 5 are enough to come "
-        "within one standard error of that. It is better than anova and random (p < 0.05 after Holm's "
-        "correction), but these folds show no difference from mrmr."
+        "infused-lasso has the best mean accuracy, 89.8 ± 2.4%, with 20 of 40 features; the smallest k "
+        "within one standard error is 5. It is significantly better than anova and random (Holm-adjusted "
+        "p < 0.05), but not than mrmr."
     )
 
 
@@ -42,8 +42,8 @@ def test_the_answer_claims_nothing_that_chance_could_do():
     said = verdict(compare_methods(alike()))
     p = compare_methods(alike()).methods["p_holm"].min()
     assert p > 0.05
-    assert "No difference that these folds can show, not even from random features" in said
-    assert f"smallest p {p:.2f}" in said
+    assert "No method, not even random features, is significantly worse than " in said
+    assert f"smallest Holm-adjusted p = {p:.2f}" in said
     without = alike()
     assert "not even" not in verdict(compare_methods(without[without["method"] != "random"]))
 
@@ -51,19 +51,25 @@ def test_the_answer_claims_nothing_that_chance_could_do():
 def test_the_answer_when_all_others_are_worse():
     said = verdict(compare_methods(make_rows(methods={"mrmr": 0.9, "anova": 0.7, "random": 0.5})))
     assert said.endswith(
-        "It is better than anova and random (p < 0.05 after Holm's correction), that is, than every other "
-        "method here."
+        "It is significantly better than anova and random, every other method here (Holm-adjusted p < 0.05)."
     )
+
+
+def test_random_features_are_never_recommended():
+    found = compare_methods(make_rows(methods={"anova": 0.7, "random": 0.8}))
+    assert found.recommended is None
+    assert verdict(found).startswith("No method beats chance: random features have the best mean accuracy")
+    assert compare_methods(make_rows()).recommended["label"] == "infused-lasso"
 
 
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
         (make_rows(methods={"anova": 0.8}), "There is no other method to compare it with."),
-        (make_rows().query("repeat == 0 and fold == 0"), "cannot be told from fewer than two folds."),
-        (make_rows(ks=(7,)), "with 7 of 40 features, the only number that was tried."),
-        (make_rows(noise=0.0), "no smaller number that was tried comes within one standard error of that."),
-        (make_rows(protocol="leaky"), "neither this figure nor any difference can be trusted."),
+        (make_rows().query("repeat == 0 and fold == 0"), "Significance needs at least two folds."),
+        (make_rows(ks=(7,)), "with 7 of 40 features, the only k that was tried."),
+        (make_rows(noise=0.0), "no smaller k comes within one standard error."),
+        (make_rows(protocol="leaky"), "neither this score nor any difference can be trusted."),
         (make_rows(regression=True), "has the best mean R², 0.4"),
     ],
     ids=["alone", "one fold", "one k", "no spread", "leaky", "real"],
@@ -128,7 +134,7 @@ def test_hostile_names_add_no_tag():
     assert len([1 for tag, _ in reader.tags if tag == "script"]) == 4
     charts = [
         chart(compare_methods(rows))
-        for chart in (scores_chart, differences_chart, stability_chart, time_chart)
+        for chart in (scores_chart, differences_chart, method_stability_chart, time_chart)
     ]
     drawn = json.dumps([chart.data for chart in charts]) + json.dumps([chart.layout for chart in charts])
     assert set(re.findall(r"<[^>]*>", drawn)) <= {"<br>", "<extra>", "</extra>"}
@@ -149,14 +155,16 @@ def test_charts_hold_the_numbers_of_the_table():
         100 * row[["difference", "low", "high"]].astype(float),
         rtol=1e-4,
     )
-    np.testing.assert_allclose(stability_chart(found).data[0]["x"], found.methods["stability"], rtol=1e-4)
+    np.testing.assert_allclose(
+        method_stability_chart(found).data[0]["x"], found.methods["stability"], rtol=1e-4
+    )
     np.testing.assert_allclose(time_chart(found).data[0]["x"], [0.01, 0.02, 0.03, 0.04])
 
 
 def test_charts_without_data_are_left_out():
     one = compare_methods(make_rows().query("repeat == 0 and fold == 0"))
     assert differences_chart(one) is None
-    assert stability_chart(one) is None
+    assert method_stability_chart(one) is None
     single = scores_chart(compare_methods(make_rows(ks=(7,))))
     assert single.title == "Mean accuracy with 7 features"
     assert len(single.data[0]["x"]) == 4
@@ -198,8 +206,8 @@ def test_references_stand_below_the_methods():
 @pytest.mark.parametrize(
     ("gain", "words"),
     [
-        (0.3, "Dropping features costs something: all 40 reach"),
-        (-0.1, "Dropping features helps: all 40 reach"),
+        (0.3, "Using all 40 features is significantly better ("),
+        (-0.1, "Using all 40 features is significantly worse ("),
     ],
 )
 def test_does_dropping_features_cost_anything(gain, words):
@@ -208,4 +216,6 @@ def test_does_dropping_features_cost_anything(gain, words):
     whole = best.assign(method="all features", k=40, accuracy=best["accuracy"] + gain, selected=None)
     assert words in verdict(compare_methods(pd.concat([rows, whole])))
     even = best.assign(method="all features", k=40, selected=None)
-    assert "costs nothing that these folds can show" in verdict(compare_methods(pd.concat([rows, even])))
+    assert "Using all 40 features makes no significant difference (" in verdict(
+        compare_methods(pd.concat([rows, even]))
+    )

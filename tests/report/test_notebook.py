@@ -62,9 +62,8 @@ def test_the_ranking():
         ]
         for one in record.selected
     ]  # fmt: skip
-    most = max(one.alone for one in record.selected)
-    assert shown.bars[::2] == [round(BAR * one.alone / most) for one in record.selected]
-    assert max(shown.bars[1::2]) == BAR
+    assert shown.bars[::2] == [round(BAR * one.alone) for one in record.selected], "100% fills a bar"
+    assert shown.bars[1::2] == [round(BAR * one.unique) for one in record.selected]
     assert "8 of 30 features of breast-cancer, by InFusedLasso" in shown.words
     assert (
         "Top 8 of 30 features for predicting diagnosis (569 samples), ranked by InFusedLasso: " in shown.words

@@ -215,6 +215,8 @@ def test_bars_are_what_each_feature_explains():
     np.testing.assert_allclose(alone["x"], [100 * feature.alone for feature in record.selected], rtol=1e-3)
     np.testing.assert_allclose(unique["x"], [100 * feature.unique for feature in record.selected], rtol=1e-3)
     assert (alone["type"], unique["xaxis"]) == ("bar", "x2")
+    layout = explained_chart(record).layout
+    assert layout["xaxis"]["range"] == layout["xaxis2"]["range"] == [0, 100], "100% fills a bar"
     older = replace(record, selected=tuple(replace(one, unique=None) for one in record.selected))
     assert [trace["x"] for trace in explained_chart(older).data] == [alone["x"]], "not known, so not drawn"
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import infused
-from infused.bench.tuning import choose_number, order_of_features
+from infused.bench.tuning import choose_number, ranked_by
 from infused.coding import Coder
 from infused.data import load_data
 from infused.exceptions import InputError
@@ -190,7 +190,7 @@ def test_filling_does_not_leak(monkeypatch):
 def test_order_is_by_variables():
     data = load_data(people(), target="survived")
     coded = data.coded()
-    order = order_of_features(
+    order = ranked_by(
         prepared(Method("anova"), 3, "classes"), coded.F, data.y, "classes", groups=coded.groups
     )
     assert sorted(order) == list(range(data.n_features))

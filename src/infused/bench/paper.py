@@ -97,7 +97,7 @@ _SCORES = {
 
 
 def published_score(method: str, dataset: str) -> PublishedScore | None:
-    """What the paper's tables say of a method on a data set, or None.
+    """Return what the paper's tables say of a method on a data set, or None.
 
     >>> from infused.bench.paper import published_score
     >>> published_score("infused-lasso", "YaleB")

@@ -15,7 +15,7 @@ from infused.bench.table_formats import (
     DASH,
     ERRORS,
     OPTIMISM,
-    Table,
+    ResultTable,
     in_order,
     p_text,
     protocol_words,
@@ -38,8 +38,8 @@ BESIDE = (
 )
 
 
-def datasets_table() -> Table:
-    """Table 1: the sizes of the data sets, those of our files beside the published."""
+def datasets_table() -> ResultTable:
+    """Make Table 1: the sizes of the data sets, those of our files beside the published."""
     import pandas as pd
 
     from infused.data.named import PAPER
@@ -56,7 +56,7 @@ def datasets_table() -> Table:
         lines.append({"Data set": name, "Type": size.kind, **texts})
         numbers = {f"{what}_{who}": pair[n] for what, pair in pairs.items() for n, who in enumerate(_WHO)}
         data.append({"dataset": name, "type": size.kind, **numbers})
-    return Table(
+    return ResultTable(
         caption=f"The data sets (Table 1 of {paper.SOURCE}). Sizes are those of our files; where the paper "
         "has another, it stands in brackets.",
         cells=pd.DataFrame(lines),
@@ -69,8 +69,8 @@ def _size_text(ours: int, published: int) -> str:
     return f"{ours:,}" if ours == published else f"{ours:,} ({published:,})"
 
 
-def published_accuracy_table(rows: DataFrame, *, protocol: ProtocolName = "nested") -> Table:
-    """Table 2: the best mean accuracy of all methods, ours beside the published.
+def published_accuracy_table(rows: DataFrame, *, protocol: ProtocolName = "nested") -> ResultTable:
+    """Make Table 2: the best mean accuracy of all methods, ours beside the published.
 
     Methods that the paper does not have follow, random features last. All eight data sets have a column.
 
@@ -82,7 +82,7 @@ def published_accuracy_table(rows: DataFrame, *, protocol: ProtocolName = "neste
 
     Returns
     -------
-    Table
+    ResultTable
     """
     mine = _paper_rows(rows, protocol)
     methods = [*paper.TABLE_2, *in_order(set(mine["method"].unique()) - set(paper.TABLE_2), paper.METHODS)]
@@ -93,8 +93,8 @@ def published_accuracy_table(rows: DataFrame, *, protocol: ProtocolName = "neste
     return _beside(mine, methods, protocol, caption, _variant_note(rows, protocol))
 
 
-def structural_table(rows: DataFrame, *, protocol: ProtocolName = "nested") -> Table:
-    """Table 3: InFusedLasso versus InElasticNet, ours beside the published, and how the two differ.
+def structural_table(rows: DataFrame, *, protocol: ProtocolName = "nested") -> ResultTable:
+    """Make Table 3: InFusedLasso versus InElasticNet, ours beside the published, and how the two differ.
 
     The last two lines give InFusedLasso less InElasticNet. Ours is tested on the folds that both have, each
     with its best k, by the corrected t-test; there is no correction for the number of data sets.
@@ -122,7 +122,7 @@ def structural_table(rows: DataFrame, *, protocol: ProtocolName = "nested") -> T
 
 
 def _paper_rows(rows: DataFrame, protocol: ProtocolName) -> DataFrame:
-    """The rows that can stand beside published figures."""
+    """Return the rows that can stand beside published figures."""
     mine = plain_methods(of_protocol(rows, protocol))
     mine = mine[mine["dataset"].isin(paper.DATASETS)]
     if len(mine) == 0:
@@ -139,8 +139,8 @@ def _variant_note(rows: DataFrame, protocol: ProtocolName) -> list[str]:
 
 def _beside(
     mine: DataFrame, methods: Sequence[str], protocol: ProtocolName, caption: str, notes: list[str]
-) -> Table:
-    """Three lines for a method of the paper, ours, the published and the difference; one for another."""
+) -> ResultTable:
+    """Write three lines for a method of the paper (ours, published, difference) and one for another."""
     import pandas as pd
 
     best = BestScores(mine, METRIC, protocol)
@@ -155,7 +155,7 @@ def _beside(
             texts = {name: f"{one['published']:.2f} ({one['published_k']})" for name, one in mine_of.items()}
             lines.append(_line("", "published", texts))
             lines.append(_line("", "difference", {name: _gap_text(one) for name, one in mine_of.items()}))
-    return Table(
+    return ResultTable(
         caption=caption,
         cells=pd.DataFrame(lines),
         data=pd.DataFrame(records),
@@ -170,7 +170,7 @@ def _line(method: str, whose: str, texts: dict[str, str]) -> dict[str, str]:
 
 
 def _record(best: BestScores, method: str, dataset: str) -> dict[str, Any]:
-    """Our numbers (%), the published ones, their difference and whether it exceeds our standard error."""
+    """Return our numbers (%), the published ones, and whether they differ by more than our standard error."""
     record, published = best.record(method, dataset), paper.published_score(method, dataset)
     record |= {
         "published": None if published is None else published.accuracy,
@@ -199,7 +199,7 @@ def _accuracy(method: str, dataset: str) -> float:
 
 
 def _tests(mine: DataFrame, protocol: ProtocolName) -> dict[str, PairedTest | None]:
-    """InFusedLasso against InElasticNet on every data set, each with its best k."""
+    """Test InFusedLasso against InElasticNet on every data set, each with its best k."""
     best, results = BestScores(mine, METRIC, protocol), scored(mine, METRIC)
     tests: dict[str, PairedTest | None] = dict.fromkeys(paper.DATASETS)
     for name in paper.DATASETS:

@@ -83,19 +83,19 @@ class Problem:
 
     @property
     def name(self) -> str:
-        """What the data set is called."""
+        """Return what the data set is called."""
         return self.data.name
 
     @cached_property
     def default_scoring(self) -> tuple[str, str]:
-        """What counts for these data where nothing is asked for, and why; the paper's count accuracy."""
+        """Return the default metric for these data, and why; for the paper's it is accuracy."""
         if self.name in PAPER_KS:
             return "accuracy", ""
         return default_scoring(self.data.y, self.data.kind)
 
     @property
     def references(self) -> dict[str, tuple[int, ...]]:
-        """The references that these data can have, and with how many features."""
+        """Return the references that these data can have, and with how many features."""
         found: dict[str, tuple[int, ...]] = {CHANCE[self.data.kind]: (0,)}
         if 8 * self.data.n_samples * self.data.n_features <= LARGEST_WHOLE:
             found[ALL_FEATURES] = (self.data.n_features,)
@@ -103,7 +103,7 @@ class Problem:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of the data, and of the groups where there are any."""
+        """Return the fingerprint of the data, and of the groups where there are any."""
         if self.groups is None:
             return self.data.fingerprint
         groups = [str(group) for group in self.groups]
@@ -180,7 +180,7 @@ class Cell:
 
     @cached_property
     def key(self) -> str:
-        """The name of the cell in a store."""
+        """Return the name of the cell in a store."""
         content = asdict(self)
         del content["allow_imports"]  # which changes no result
         if self.scoring in PLAIN:
@@ -192,7 +192,7 @@ class Cell:
 
     @property
     def selector(self) -> Method:
-        """The method with its parameters."""
+        """Return the method with its parameters."""
         return Method(self.method, json.loads(self.parameters), self.allow_imports)
 
     def describe(self) -> str:
@@ -287,7 +287,7 @@ class Experiment:
                 prepared(_on_grid(method, problem.data), 1, problem.data.kind)
 
     def cells(self) -> list[Cell]:
-        """All cells, data set by data set.
+        """List all cells, data set by data set.
 
         Returns
         -------
@@ -319,7 +319,7 @@ class Experiment:
         ]
 
     def scoring_of(self, problem: Problem) -> str:
-        """What counts for a data set.
+        """Return the metric for a data set.
 
         Parameters
         ----------
@@ -334,7 +334,7 @@ class Experiment:
         return self.scoring or problem.default_scoring[0]
 
     def _compared(self, problem: Problem) -> list[tuple[str, str, tuple[int, ...], bool]]:
-        """Id, parameters and numbers of features of every method and of the references; what is allowed."""
+        """List id, parameters and numbers of features of methods and references, and what is allowed."""
         ours, allowed = problem.references.items() if self.references else (), self.allow_imports
         own = [_on_grid(one, problem.data) for one in self.methods]
         methods = [
@@ -347,13 +347,13 @@ class Experiment:
 
 
 def content_key(content: Mapping[str, Any]) -> str:
-    """A hash of the content and of the schema, as a file name."""
+    """Hash the content and the schema into a file name."""
     text = canonical_json({"schema": SCHEMA, **content})
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def default_ks(name: str, n_features: int) -> tuple[int, ...]:
-    """The numbers of features of the paper's figures; for other data, at most 20 even steps.
+    """Return the numbers of features of the paper's figures; for other data, at most 20 even steps.
 
     Parameters
     ----------
@@ -385,7 +385,7 @@ def default_ks(name: str, n_features: int) -> tuple[int, ...]:
 
 
 def check_ks(ks: Iterable[int], name: str, n_features: int) -> tuple[int, ...]:
-    """Increasing numbers of features, or an error that says which is not possible."""
+    """Return increasing numbers of features, or raise an error that says which is not possible."""
     wanted = tuple(sorted(set(ks)))
     if not wanted or wanted[0] < 1:
         raise InputError(Setting("k", list(wanted)), ": give whole numbers from 1")
@@ -395,7 +395,7 @@ def check_ks(ks: Iterable[int], name: str, n_features: int) -> tuple[int, ...]:
 
 
 def _on_grid(method: Method, data: Dataset) -> Method:
-    """The method; where it fuses along a picture, with the shape that the data have, listed row by row."""
+    """Give a method that fuses along a picture the shape that the data have, listed row by row."""
     parameters, shape = method.parameters, data.grid_by_rows
     if str(parameters.get("fusion")) != "grid" or parameters.get("grid_shape") or shape is None:
         return method

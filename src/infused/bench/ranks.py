@@ -63,7 +63,7 @@ class RankComparison:
 
 
 def friedman(scores: Floats) -> Friedman:
-    r"""Friedman's test on N data sets and k methods, with the F of Iman and Davenport.
+    r"""Compute Friedman's test on N data sets and k methods, with the F of Iman and Davenport.
 
     .. math:: \chi^2_F = \frac{12 N}{k (k + 1)} \left[\sum_j R_j^2 - \frac{k (k + 1)^2}{4}\right], \qquad
               F_F = \frac{(N - 1) \chi^2_F}{N (k - 1) - \chi^2_F}
@@ -115,7 +115,7 @@ def friedman(scores: Floats) -> Friedman:
 
 
 def critical_difference(n_methods: int, n_datasets: int, alpha: float = 0.05) -> float:
-    r"""Nemenyi's critical difference: mean ranks that differ by at least this much differ at level alpha.
+    r"""Compute Nemenyi's critical difference: mean ranks this far apart differ at level alpha.
 
     .. math:: CD = q_\alpha \sqrt{\frac{k (k + 1)}{6 N}}
 
@@ -139,7 +139,7 @@ def critical_difference(n_methods: int, n_datasets: int, alpha: float = 0.05) ->
 
 
 def indistinct_groups(mean_ranks: Floats, difference: float) -> tuple[tuple[int, int], ...]:
-    """First and last place of the largest runs whose sorted mean ranks lie within the critical difference.
+    """Find first and last place of the largest runs of mean ranks within the critical difference.
 
     >>> from infused.bench.ranks import indistinct_groups
     >>> indistinct_groups([1.0, 1.5, 2.5, 4.0], 1.6)
@@ -155,7 +155,7 @@ def indistinct_groups(mean_ranks: Floats, difference: float) -> tuple[tuple[int,
 
 
 def compare_ranks(scores: DataFrame, alpha: float = 0.05) -> RankComparison:
-    """Mean ranks over data sets with Friedman's test and the groups that Nemenyi's test leaves undivided.
+    """Rank methods over data sets, with Friedman's test and the groups that Nemenyi's test leaves undivided.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def rank_comparison(
     methods: Sequence[str] | None = None,
     alpha: float = 0.05,
 ) -> RankComparison:
-    """Mean ranks of the methods' best means, over the data sets on which all of them have one.
+    """Rank the methods' best means over the data sets on which all of them have one.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ class PairedTest:
 def corrected_t_test(
     first: Any, second: Any, n_train: Any, n_test: Any, *, confidence: float = 1 - ALPHA
 ) -> PairedTest:
-    r"""The corrected resampled t-test of two methods on the same J folds.
+    r"""Compute the corrected resampled t-test of two methods on the same J folds.
 
     .. math:: t = \frac{\bar d}{\sqrt{(1/J + n_{test}/n_{train})\, s_d^2}}, \qquad d_j = x_j - y_j
 
@@ -306,7 +306,7 @@ def corrected_t_test(
 
 
 def holm(p_values: Any) -> Floats:
-    r"""p-values of m tests, adjusted for being m.
+    r"""Adjust the p-values of m tests for being m.
 
     .. math:: \tilde p_{(i)} = \max_{j \le i} \min(1, (m - j + 1)\, p_{(j)}), \qquad
               p_{(1)} \le \ldots \le p_{(m)}
@@ -342,7 +342,7 @@ def holm(p_values: Any) -> Floats:
 
 
 def against_best(rows: DataFrame, metric: str) -> DataFrame:
-    """Every method at its best k against the best of all, on the folds that both have.
+    """Compare every method at its best k with the best of all, on the folds that both have.
 
     Parameters
     ----------
@@ -381,7 +381,7 @@ def paired_test(
     *,
     confidence: float = 1 - ALPHA,
 ) -> PairedTest | None:
-    """Two methods, each with a k of its own, on the folds of one data set that both have.
+    """Test two methods, each with a k of its own, on the folds of one data set that both have.
 
     Parameters
     ----------
@@ -406,5 +406,5 @@ def paired_test(
 
 
 def _folds(results: DataFrame, label: str, k: int) -> DataFrame:
-    """What one method reached with k features, by repeat and fold."""
+    """Return what one method reached with k features, by repeat and fold."""
     return results[(results["label"] == label) & (results["k"] == k)].set_index(["repeat", "fold"])

@@ -187,7 +187,7 @@ def with_scores(rows: DataFrame) -> DataFrame:
 
 
 def of_protocol(rows: DataFrame, protocol: ProtocolName | None = "nested") -> DataFrame:
-    """The labelled rows of one protocol; None takes the only one that there is.
+    """Return the labelled rows of one protocol; None takes the only one that there is.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def of_protocol(rows: DataFrame, protocol: ProtocolName | None = "nested") -> Da
 
 
 def labelled(rows: DataFrame) -> DataFrame:
-    """The rows with a ``label``: the method, and its parameters, version or classifier where these differ.
+    """Label the rows: the method, and its parameters, version or classifier where these differ.
 
     Rows that have labels keep them, so that a method is called the same in every part of a table.
     """
@@ -233,7 +233,7 @@ def labelled(rows: DataFrame) -> DataFrame:
 
 
 def _own_words(parameters: object) -> str:
-    """Parameters in brackets, or nothing where a method ran with its defaults.
+    """Write parameters in brackets, or nothing where a method ran with its defaults.
 
     >>> _own_words('{"fusion": "none", "lambda3": 0.0}')
     ' (fusion=none, lambda3=0.0)'
@@ -246,9 +246,7 @@ def _own_words(parameters: object) -> str:
 
 
 def of_methods(rows: DataFrame, methods: Iterable[str]) -> DataFrame:
-    """The rows of these methods, each as a benchmark takes it, an id with parameters after colons; and of
-    the references.
-    """
+    """Return the rows of these methods, as a benchmark takes them, and of the references."""
     pairs = list(zip(rows["method"], rows["parameters"], strict=True))
     names = {pair: str(Method(pair[0], json.loads(pair[1]))) for pair in set(pairs)}
     wanted = [str(Method.parse(method)) for method in methods]
@@ -258,17 +256,17 @@ def of_methods(rows: DataFrame, methods: Iterable[str]) -> DataFrame:
 
 
 def plain_methods(rows: DataFrame) -> DataFrame:
-    """The rows of methods as they are by default: those that can stand beside published figures."""
+    """Return the rows of methods with their defaults: those that can stand beside published figures."""
     return rows[~_is_variant(rows)]
 
 
 def without_references(rows: DataFrame) -> DataFrame:
-    """The rows of methods alone."""
+    """Return the rows of methods alone."""
     return rows[~rows["method"].isin(REFERENCES)]
 
 
 def other_variants(rows: DataFrame) -> list[str]:
-    """The labels of the others: with parameters of their own, ablations, superseded versions; sorted."""
+    """List the labels of the others: own parameters, ablations, superseded versions."""
     return sorted(rows.loc[_is_variant(rows), "label"].unique())
 
 
@@ -279,7 +277,7 @@ def _is_variant(rows: DataFrame) -> Series:
 
 
 def only_dataset(rows: DataFrame) -> str:
-    """The name of the one data set that the rows are about."""
+    """Return the name of the one data set that the rows are about."""
     names = rows["dataset"].unique()
     if len(names) != 1:
         raise InputError(f"rows of one data set are needed, got those of {listed(sorted(names)) or 'none'}")
@@ -287,7 +285,7 @@ def only_dataset(rows: DataFrame) -> str:
 
 
 def metric_of(rows: DataFrame, metric: str | None = None) -> str:
-    """The metric to report: the one that was asked for, else what counted, else accuracy, or R²."""
+    """Return the metric to report: the one that was asked for, else what counted, else accuracy, or R²."""
     counted = list(rows["scoring"].dropna().unique()) if "scoring" in rows.columns else []
     known = dict.fromkeys([*MEASURES, *counted])
     measured = [name for name in known if name in rows.columns and rows[name].notna().any()]
@@ -300,7 +298,7 @@ def metric_of(rows: DataFrame, metric: str | None = None) -> str:
 
 
 def scored(rows: DataFrame, metric: str) -> DataFrame:
-    """Finished rows that have this metric, from runs whose folds are the same.
+    """Return finished rows that have this metric, from runs whose folds are the same.
 
     Runs of one data set with other seeds, numbers of folds or data have other folds, and cannot be paired; a
     cell and k with two results comes from runs with other lists of k.
@@ -324,7 +322,7 @@ def scored(rows: DataFrame, metric: str) -> DataFrame:
 
 
 def failed_cells(rows: DataFrame) -> DataFrame:
-    """Cells without any result: one row each, with its status and reason."""
+    """Return the cells without any result: one row each, with its status and reason."""
     done = rows.loc[rows["status"] == "ok", CELL].drop_duplicates()
     others = rows[rows["status"] != "ok"].drop_duplicates(CELL)
     kept = others.merge(done, on=CELL, how="left", indicator=True)
@@ -332,7 +330,7 @@ def failed_cells(rows: DataFrame) -> DataFrame:
 
 
 def older(rows: DataFrame) -> Series:
-    """Whether a row was measured by another version than today's.
+    """Return whether each row was measured by another version than today's.
 
     Parameters
     ----------
@@ -350,7 +348,7 @@ def older(rows: DataFrame) -> Series:
 
 
 def superseded(rows: DataFrame) -> Series:
-    """What a row's label adds where one method was measured in several versions: its own, if not today's.
+    """Return what labels add where a method was measured in several versions: the one, if not today's.
 
     So no line of a table mixes two versions. A method that was measured in one version only keeps its name,
     and a note says so where that is not today's.

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
 
+BASELINE = "random"
+
+
 @dataclass(frozen=True)
 class Standings:
     """What the rows of one data set say about the methods.
@@ -79,7 +82,7 @@ class Standings:
 
     @property
     def everyone(self) -> DataFrame:
-        """The methods, and below them the references."""
+        """Return the methods, and below them the references."""
         import pandas as pd
 
         parts = (self.methods, self.references)
@@ -89,19 +92,24 @@ class Standings:
 
     @property
     def tied(self) -> list[str]:
-        """The methods with the best mean: one, unless means are the same."""
+        """Return the methods with the best mean: one, unless means are the same."""
         means = self.methods["mean"]
         # Equal shares of right answers may differ in their last digit.
         return [str(one) for one in self.methods.loc[means > means.max() - 1e-12, "label"]]
 
     @property
+    def recommended(self) -> Series | None:
+        """Return the method to use; None where none has a better mean than random features."""
+        return None if BASELINE in self.tied else self.methods.iloc[0]
+
+    @property
     def beaten(self) -> list[str]:
-        """Methods that are worse than the best by more than chance, after Holm's correction."""
+        """List methods that are significantly worse than the best, after Holm's correction."""
         return [str(one) for one in self.methods.loc[self.methods["p_holm"] < ALPHA, "label"]]
 
     @property
     def undecided(self) -> list[str]:
-        """Methods that these folds cannot tell from the best; not those with the same mean."""
+        """List methods that are not significantly worse than the best; not those with the same mean."""
         others = self.methods[~self.methods["label"].isin(self.tied)]
         return [str(one) for one in others.loc[others["mean"].notna() & ~(others["p_holm"] < ALPHA), "label"]]
 
@@ -109,7 +117,7 @@ class Standings:
 def compare_methods(
     rows: DataFrame, *, protocol: ProtocolName | None = None, metric: str | None = None, reason: str = ""
 ) -> Standings:
-    """Every method at its best k on one data set, set against the best of them.
+    """Compare every method at its best k on one data set with the best of them.
 
     Parameters
     ----------
@@ -158,7 +166,7 @@ def compare_methods(
 
 
 def _references(rows: DataFrame, best: Series, metric: str) -> DataFrame:
-    """All features first, then the majority class or the mean, each against the best method."""
+    """Compare all features, and the majority class or the mean, with the best method."""
     import pandas as pd
 
     mine = rows[rows["method"].isin(REFERENCES)]
@@ -180,7 +188,7 @@ def _references(rows: DataFrame, best: Series, metric: str) -> DataFrame:
 
 
 def _with_failed(best: DataFrame, rows: DataFrame) -> DataFrame:
-    """The methods that never finished, too, and how many folds each lost."""
+    """Add the methods that never finished, and how many folds each lost."""
     failed = failed_cells(rows)["label"].value_counts()
     nothing = sorted(set(rows["label"]) - set(best["label"]))
     every = best.set_index("label").reindex([*best["label"], *nothing]).reset_index()
@@ -204,11 +212,8 @@ def _seconds(rows: DataFrame) -> Series:
     return cells.max().groupby("label").mean()
 
 
-BASELINE = "random"
-
-
 def agreement(standings: Standings, names: Sequence[str]) -> DataFrame:
-    """The share of folds in which each method selected each feature, with as many features as the best has.
+    """Return in what share of folds each method selected each feature, with as many as the best has.
 
     One row for each feature that any method selected, but for random features; those on which methods agree
     most come first. One column for each method, the best first.
@@ -261,28 +266,28 @@ def _best(standings: Standings) -> str:
     words = f"mean {measure(metric).words}, {with_unit(best, metric)}"
     if len(tied) > 1:
         every = len(tied) == standings.methods["mean"].notna().sum()
-        who = f"All {len(tied)} methods" if every else listed(tied)
-        return (
-            f"{who} have the same{'' if every else ' best'} {words}, each with its best number of features."
-        )
-    k, enough, tried = int(best["k"]), int(best["smallest_k"]), standings.curves["k"].nunique()
-    first = f"{best['label']} has the best {words}, with {k:,} of {n_features(standings):,} features"
+        who = f"All {len(tied)} methods" if every else _sentence_list(tied)
+        return f"{who} have the same{'' if every else ' best'} {words}, each with its best k."
+    k, smallest, tried = int(best["k"]), int(best["smallest_k"]), standings.curves["k"].nunique()
+    who = "random features have" if best["label"] == BASELINE else f"{best['label']} has"
+    if BASELINE in tied:
+        who = f"No method beats chance: {who}"
+    first = f"{who} the best {words}, with {k:,} of {n_features(standings):,} features"
     if tried == 1:
-        return f"{first}, the only number that was tried."
+        return f"{first}, the only k that was tried."
     if isnan(best["error"]):
         return f"{first}."
-    if enough < k:
-        comes = "is enough" if enough == 1 else "are enough"
-        return f"{first}; {enough:,} {comes} to come within one standard error of that."
-    return f"{first}; no smaller number that was tried comes within one standard error of that."
+    if smallest < k:
+        return f"{first}; the smallest k within one standard error is {smallest:,}."
+    return f"{first}; no smaller k comes within one standard error."
 
 
 def _real(standings: Standings) -> str:
     beaten, undecided, tied = standings.beaten, standings.undecided, standings.tied
     if standings.protocol == "leaky":
         return (
-            "But its features were selected with the test folds in view (leaky protocol), so neither this "
-            "figure nor any difference can be trusted."
+            "But features were selected with the test folds in view (leaky protocol): neither this score nor "
+            "any difference can be trusted."
         )
     if not beaten and not undecided:
         if len(tied) > 1:
@@ -290,64 +295,67 @@ def _real(standings: Standings) -> str:
         return "There is no other method to compare it with."
     p = standings.methods["p_holm"].min()
     if isnan(p):
-        return "Whether the others are worse cannot be told from fewer than two folds."
+        return "Significance needs at least two folds."
+    best = "the best" if len(tied) > 1 else _called(tied[0])
     if not beaten:
-        random = ", not even from random features" if "random" in [*undecided, *tied] else ""
-        return (
-            f"No difference that these folds can show{random}: chance alone could put the others as "
-            f"far behind (smallest p {p_text(p)} after Holm's correction)."
-        )
-    better = f"better than {listed(beaten)} (p < {ALPHA:g} after Holm's correction)"
+        others = "No method, not even random features," if BASELINE in undecided else "No method"
+        return f"{others} is significantly worse than {best} (smallest Holm-adjusted p = {p_text(p)})."
+    level = f"(Holm-adjusted p < {ALPHA:g})"
     they = "They are" if len(tied) > 1 else "It is"
+    better = f"{they} significantly better than {_sentence_list(beaten)}"
     if not undecided:
-        return f"{they} {better}, that is, than every other method here."
-    return f"{they} {better}, but these folds show no difference from {listed(undecided)}."
+        which = "the only other" if len(beaten) == 1 else "every other"
+        return f"{better}, {which} method here {level}."
+    return f"{better} {level}, but not than {_sentence_list(undecided)}."
+
+
+def _called(label: str) -> str:
+    return "random features" if label == BASELINE else label
 
 
 def _dropping(standings: Standings) -> str:
-    """Does dropping features cost anything?"""
+    """Say whether dropping features costs anything."""
     whole = _reference(standings, (ALL_FEATURES,))
     if whole is None or standings.protocol == "leaky":
         return ""
     best, n = standings.methods.iloc[0], n_features(standings)
     k = int(best["k"]) if best["k"] < n else int(best["smallest_k"])
     if k == n:
-        return "Dropping features costs something: no smaller number that was tried comes as near."
+        return "Dropping features costs something: no smaller k comes within one standard error."
     test = paired_test(
         scored(standings.rows, standings.metric), (best["label"], k), (whole["label"], n), standings.metric
     )
     if test is None or isnan(test.p_value):
         return ""
-    reach = f"all {n:,} reach {with_unit(whole, standings.metric)} (p {p_text(test.p_value)})"
+    reach = f"({with_unit(whole, standings.metric)}, p = {p_text(test.p_value)})"
     if test.p_value >= ALPHA:
-        return f"Dropping features costs nothing that these folds can show: {reach}."
-    if test.difference < 0:
-        return f"Dropping features costs something: {reach}."
-    return f"Dropping features helps: {reach}."
+        return f"Using all {n:,} features makes no significant difference {reach}."
+    direction = "better" if test.difference < 0 else "worse"
+    return f"Using all {n:,} features is significantly {direction} {reach}."
 
 
 def _chance(standings: Standings) -> str:
-    """What comes without any feature, and whether the best does better."""
+    """Say what comes without any feature, and whether the best does better."""
     none = _reference(standings, tuple(CHANCE.values()))
     if none is None:
         return ""
-    reach = f"the {none['method']} alone reaches {score_number(none['mean'], standings.metric)}"
-    reach += unit(standings.metric)[1]
+    score = f"{score_number(none['mean'], standings.metric)}{unit(standings.metric)[1]}"
     better = none["difference"] < 0 and none["p_value"] < ALPHA
     if better or standings.protocol == "leaky" or isnan(none["p_value"]):
-        return f"T{reach[1:]}."
-    return f"Nothing here is surely better than no features at all: {reach} (p {p_text(none['p_value'])})."
+        return f"The {none['method']} alone reaches {score}."
+    p = p_text(none["p_value"])
+    return f"No method is significantly better than the {none['method']} alone ({score}, p = {p})."
 
 
 def _reference(standings: Standings, ids: tuple[str, ...]) -> Any:
-    """The line of a reference, where it has a result."""
+    """Return the line of a reference, where it has a result."""
     found = standings.references
     found = found[found["method"].isin(ids) & found["mean"].notna()]
     return found.iloc[0] if len(found) else None
 
 
-def listed(names: list[str], most: int = 8) -> str:
-    """Names as a sentence has them."""
+def _sentence_list(names: list[str], most: int = 8) -> str:
+    """List names as a sentence has them."""
     if len(names) > most:
         return f"{', '.join(names[:most])} and {len(names) - most} more"
     *others, last = names
@@ -355,10 +363,10 @@ def listed(names: list[str], most: int = 8) -> str:
 
 
 def with_unit(one: Any, metric: str) -> str:
-    """A mean with its error and the metric's unit."""
+    """Write a mean with its error and the metric's unit."""
     return f"{score_text(one['mean'], one['error'], metric)}{unit(metric)[1]}"
 
 
 def n_features(standings: Standings) -> int:
-    """How many features there were to select from."""
+    """Return how many features there were to select from."""
     return int(standings.rows["n_features"].max())

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def overlap_variance(n_folds: Any, n_train: Any, n_test: Any) -> Any:
-    r"""The factor that turns the variance :math:`s^2` of fold results into that of their mean.
+    r"""Return the factor that turns the variance :math:`s^2` of fold results into that of their mean.
 
     .. math:: \frac{1}{J} + \frac{n_{test}}{n_{train}}
 
@@ -40,7 +40,7 @@ def overlap_variance(n_folds: Any, n_train: Any, n_test: Any) -> Any:
 
 
 def score_summary(rows: DataFrame, metric: str) -> DataFrame:
-    r"""Mean and corrected standard error of a metric for every data set, method and k.
+    r"""Compute mean and corrected standard error of a metric for every data set, method and k.
 
     .. math:: \bar x = \frac{1}{J} \sum_j x_j, \qquad
               \mathrm{se} = \sqrt{\left(\frac{1}{J} + \frac{n_{test}}{n_{train}}\right) s^2}, \qquad
@@ -75,7 +75,7 @@ def score_summary(rows: DataFrame, metric: str) -> DataFrame:
 
 
 def best_scores(summary: DataFrame) -> DataFrame:
-    r"""The k with the best mean of each method on each data set, and the smallest k that does as well.
+    r"""Find the k with the best mean of each method on each data set, and the smallest k that does as well.
 
     .. math:: k^* = \arg\max_k \bar x_k, \qquad
               k_{1se} = \min \{k : \bar x_k \ge \bar x_{k^*} - \mathrm{se}_{k^*}\}
@@ -125,7 +125,7 @@ class Stability:
 def selection_stability(
     sets: Sequence[Collection[int]], n_features: int, *, confidence: float = 0.95
 ) -> Stability:
-    r"""Nogueira's stability of M selected sets of d features.
+    r"""Compute Nogueira's stability of M selected sets of d features.
 
     .. math:: \hat\Phi = 1 - \frac{1}{v d} \sum_f s_f^2, \qquad
               s_f^2 = \frac{M}{M - 1}\, \hat p_f (1 - \hat p_f), \qquad
@@ -187,7 +187,7 @@ def selection_stability(
 
 
 def _membership(sets: Sequence[Collection[int]], n_features: int) -> Floats:
-    """Z: one row for each set, 1 where it holds the feature."""
+    """Make Z: one row for each set, 1 where it holds the feature."""
     Z = np.zeros((len(sets), n_features))
     for row, chosen in zip(Z, sets, strict=True):
         positions = np.fromiter(chosen, dtype=np.int64)
@@ -200,7 +200,7 @@ def _membership(sets: Sequence[Collection[int]], n_features: int) -> Floats:
 
 
 def stability_at(rows: DataFrame, label: str, k: int) -> Stability | None:
-    """The stability of one method's first k features on one data set; None without two rankings that long.
+    """Compute the stability of a method's first k features; None without two rankings that long.
 
     Parameters
     ----------

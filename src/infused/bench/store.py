@@ -77,7 +77,7 @@ class Store:
 
     @property
     def compacted(self) -> Path:
-        """The compact form: one file."""
+        """Return the path of the compact form, one file."""
         return self.folder / "results.parquet"
 
     def write(self, rows: list[Row]) -> None:
@@ -97,7 +97,7 @@ class Store:
         check_writable(self.folder / "cells")
 
     def has(self, key: str) -> bool:
-        """Whether a cell is among those that are not compacted: a quick look at what others finished.
+        """Look quickly whether a cell is among those that are not compacted, as others may have finished it.
 
         Parameters
         ----------
@@ -112,7 +112,7 @@ class Store:
         return self._cell(key).exists()
 
     def table(self) -> pa.Table:
-        """All rows, in an order that depends on nothing but their content.
+        """Return all rows, in an order that depends on nothing but their content.
 
         Returns
         -------
@@ -131,7 +131,7 @@ class Store:
         return table.sort_by([(name, "ascending") for name in ORDER])
 
     def frame(self) -> DataFrame:
-        """All rows as a data frame.
+        """Return all rows as a data frame.
 
         Returns
         -------
@@ -169,13 +169,13 @@ class Store:
         return sorted((self.folder / "cells").glob("[!.]*.parquet"))
 
     def _read(self, path: Path) -> pa.Table | None:
-        """The rows of a file, or None where there is none."""
+        """Read the rows of a file; None where there is none."""
         with suppress(FileNotFoundError):
             return read_table(path)
         return None
 
     def _read_cells(self) -> list[pa.Table]:
-        """Every cell once: a copy that a program for synchronising made under another name does not count."""
+        """Read every cell once: copies that a program for synchronising made do not count."""
         tables = {path: part for path in self._cells() if (part := self._read(path)) is not None}
         found = {path.stem for path, part in tables.items() if path.stem in part["cell"].to_pylist()}
         for path in tables:
@@ -200,7 +200,7 @@ class Store:
 
 
 def wrong_values(rows: pa.Table) -> Iterator[str]:
-    """Sentences on values that no benchmark writes, whoever wrote them."""
+    """Yield sentences on values that no benchmark writes."""
     from pyarrow import compute, types
 
     for name in FILLED:
@@ -234,7 +234,7 @@ def _is_object(text: str) -> bool:
 
 
 def arrow_schema() -> pa.Schema:
-    """The columns as Parquet has them."""
+    """Return the columns as Parquet has them."""
     pa = extra("pyarrow")
     kinds = {"list": pa.list_(pa.int32())}
     fields = [(name, kinds.get(kind) or pa.type_for_alias(kind)) for name, kind in COLUMNS.items()]
@@ -272,7 +272,7 @@ def damaged(path: Path, why: str) -> DamagedFileError:
 
 
 def write_table(table: pa.Table, path: Path) -> None:
-    """Rows with their checksum."""
+    """Write rows with their checksum."""
     from pyarrow import parquet
 
     metadata = {**(table.schema.metadata or {}), SUM: _sum(table)}
@@ -327,7 +327,7 @@ def _read(path: Path) -> pa.Table:
 
 
 def _sum(table: pa.Table) -> bytes:
-    """A hash of names, types and values, however they are stored."""
+    """Hash names, types and values, however they are stored."""
     from pyarrow import types
 
     found = sha256()

@@ -46,7 +46,7 @@ _LATEX = {
 
 
 @dataclass(frozen=True)
-class Table:
+class ResultTable:
     """What people read, and the numbers behind it."""
 
     caption: str
@@ -61,12 +61,12 @@ class Table:
     """The first so many columns hold words, the others numbers."""
 
     def to(self, format: str) -> str:
-        """The table in one of ``FORMATS``; CSV holds the numbers, the others what people read."""
+        """Write the table in one of ``FORMATS``; CSV holds the numbers, the others what people read."""
         check_choice("format", format, FORMATS)
         return {"markdown": self.to_markdown, "csv": self.to_csv, "latex": self.to_latex}[format]()
 
     def to_markdown(self) -> str:
-        """A pipe table, its caption above and its notes below; columns are aligned in the source, too."""
+        """Write a pipe table, its caption above and its notes below, columns aligned in the source, too."""
         head = [escape_markdown(name) for name in self.cells.columns]
         body = self._texts(escape_markdown, "**{}**")
         widths = [max(len(row[n]) for row in [head, *body]) for n in range(len(head))]
@@ -84,13 +84,13 @@ class Table:
         return f"| {' | '.join(fitted)} |"
 
     def to_csv(self) -> str:
-        """The numbers, comma-separated; what is missing is empty."""
+        """Write the numbers, comma-separated; what is missing is empty."""
         # Whole numbers stay whole also where some are missing.
         whole = self.data.convert_dtypes().map(lambda one: guarded(one) if isinstance(one, str) else one)
         return str(whole.to_csv(index=False, lineterminator="\n", float_format="%.6g"))
 
     def to_latex(self) -> str:
-        """A table environment for the package booktabs."""
+        """Write a table environment for the package booktabs."""
         columns = "".join("l" if n < self.left else "r" for n in range(len(self.cells.columns)))
         head = " & ".join(escape_latex(name) for name in self.cells.columns)
         body = [" & ".join(row) + r" \\" for row in self._texts(escape_latex, r"\textbf{{{}}}")]
@@ -123,13 +123,13 @@ class Table:
 
 
 def escape_markdown(text: str) -> str:
-    """Text that Markdown shows as it is, on one line."""
+    """Escape text so that Markdown shows it as it is, on one line."""
     one_line = re.sub(r"([\\`*_\[\]|])", r"\\\1", " ".join(text.split()))
     return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", one_line)  # elsewhere it opens no tag
 
 
 def escape_latex(text: str) -> str:
-    """Text that LaTeX shows as it is."""
+    """Escape text so that LaTeX shows it as it is."""
     return "".join(_LATEX.get(one, one) for one in " ".join(text.split()))
 
 
@@ -146,7 +146,7 @@ ERRORS = "Standard errors are corrected for overlapping training parts (Nadeau a
 
 
 def p_text(p: float) -> str:
-    """A p-value as it is read: two digits, and no zeros that nobody could vouch for.
+    """Write a p-value with two digits, and no more zeros than anybody could vouch for.
 
     >>> p_text(0.03456), p_text(0.00002), p_text(0.6)
     ('0.035', '<0.001', '0.60')
@@ -159,21 +159,21 @@ def p_text(p: float) -> str:
 
 
 def protocol_words(protocol: str) -> str:
-    """What a caption says of the protocol."""
+    """Return what a caption says of the protocol."""
     if protocol == "leaky":
         return LEAKY
     return "Nested: features, scaling, transform and C were chosen inside the training part of each fold."
 
 
 def in_order(names: Iterable[str], first: Iterable[str]) -> list[str]:
-    """Names in the order of ``first``, then the others by name, random after them, references last."""
+    """Sort names in the order of ``first``, then the others by name, random, and references last."""
     last = ("random", *REFERENCES)
     places = {name: n for n, name in enumerate(first)} | {name: n for n, name in enumerate(last)}
     return sorted(names, key=lambda name: (name in last, places.get(name, len(places)), name))
 
 
 def fold_note(summary: DataFrame) -> str:
-    """On how many folds each data set was measured, and who has fewer."""
+    """Say on how many folds each data set was measured, and who has fewer."""
     counts = summary.groupby(["dataset", "label"])["n_folds"].max()
     words = []
     for dataset in in_order(counts.index.get_level_values("dataset").unique(), paper.DATASETS):
@@ -184,7 +184,7 @@ def fold_note(summary: DataFrame) -> str:
 
 
 def failure_notes(rows: DataFrame) -> list[str]:
-    """What failed: one note that counts and names it, or none."""
+    """Count and name what failed in one note, if anything did."""
     failed = failed_cells(rows)
     if len(failed) == 0:
         return []
@@ -199,12 +199,12 @@ def failure_notes(rows: DataFrame) -> list[str]:
 
 
 def variant_note(labels: Iterable[str]) -> str:
-    """Who is left out of a table of methods with their defaults."""
+    """Say who is left out of a table of methods with their defaults."""
     return f"Left out, because they are variants: {', '.join(labels)}."
 
 
 def version_notes(rows: DataFrame) -> list[str]:
-    """Which methods were measured in an earlier version: one note, or none."""
+    """Name the methods that were measured in an earlier version, if there are any."""
     found = rows[older(rows)]
     if found.empty:
         return []

@@ -22,7 +22,7 @@ from infused.bench.table_formats import (
     DASH,
     ERRORS,
     OPTIMISM,
-    Table,
+    ResultTable,
     failure_notes,
     fold_note,
     in_order,
@@ -58,11 +58,11 @@ class BestScores:
         self._failed = failed_cells(rows).groupby(["label", "dataset"]).size().to_dict()
 
     def get(self, label: str, dataset: str) -> dict[str, Any] | None:
-        """The row of the best k, or None where there is no result."""
+        """Return the row of the best k, or None where there is no result."""
         return self._best.get((label, dataset))
 
     def text(self, label: str, dataset: str) -> str:
-        """Mean, standard error and k; a dagger where folds failed, a dash where there is nothing."""
+        """Write mean, standard error and k; a dagger where folds failed, a dash where there is nothing."""
         mark = "†" if (label, dataset) in self._failed else ""
         one = self.get(label, dataset)
         if one is None:
@@ -70,7 +70,7 @@ class BestScores:
         return f"{score_text(one['mean'], one['error'], self.metric)} ({one['k']}){mark}"
 
     def record(self, label: str, dataset: str) -> dict[str, Any]:
-        """The numbers of one cell, in the unit that the table shows."""
+        """Return the numbers of one cell, in the unit that the table shows."""
         one = self.get(label, dataset)
         return {
             "dataset": dataset,
@@ -87,20 +87,22 @@ class BestScores:
         }
 
     def winners(self, labels: Sequence[str], dataset: str) -> list[str]:
-        """Those with the best mean on a data set; no reference."""
+        """List the methods with the best mean on a data set; no reference."""
         own = [label for label in labels if label not in REFERENCES]
         means = {label: one["mean"] for label in own if (one := self.get(label, dataset))}
         # Equal shares of right answers may differ in their last digit.
         return [label for label, mean in means.items() if mean > max(means.values()) - 1e-12]
 
     def notes(self) -> tuple[str, ...]:
-        """On how many folds, and what failed."""
+        """Say on how many folds, and what failed."""
         folds = [fold_note(self.summary)] if len(self.summary) else []
         return (*folds, *failure_notes(self.rows), *version_notes(self.rows))
 
 
-def accuracy_table(rows: DataFrame, *, protocol: ProtocolName = "nested", metric: str | None = None) -> Table:
-    """The best mean over k of every method on every data set, with its k (as Table 2 of the paper has it).
+def accuracy_table(
+    rows: DataFrame, *, protocol: ProtocolName = "nested", metric: str | None = None
+) -> ResultTable:
+    """Show the best mean over k of every method on every data set, with its k (as Table 2 of the paper).
 
     Parameters
     ----------
@@ -112,7 +114,7 @@ def accuracy_table(rows: DataFrame, *, protocol: ProtocolName = "nested", metric
 
     Returns
     -------
-    Table
+    ResultTable
         Methods x data sets; the best of each data set is stressed.
     """
     import pandas as pd
@@ -125,7 +127,7 @@ def accuracy_table(rows: DataFrame, *, protocol: ProtocolName = "nested", metric
     strong = {(labels.index(one), name) for name in datasets for one in best.winners(labels, name)}
     sign = unit(best.metric)[1]
     what = f"{measure(best.metric).words}{f' ({sign})' if sign else ''}"
-    return Table(
+    return ResultTable(
         caption=f"Best mean {what} ± standard error over k, with its k in brackets. "
         f"{protocol_words(protocol)} {OPTIMISM}. {ERRORS}",
         cells=pd.DataFrame(cells),
@@ -135,8 +137,8 @@ def accuracy_table(rows: DataFrame, *, protocol: ProtocolName = "nested", metric
     )
 
 
-def accuracy_tables(rows: DataFrame, *, protocol: ProtocolName = "nested") -> list[Table]:
-    """One accuracy table for data with classes and one for those with real targets, where there are any."""
+def accuracy_tables(rows: DataFrame, *, protocol: ProtocolName = "nested") -> list[ResultTable]:
+    """Make an accuracy table for data with classes and one for continuous targets, where there are any."""
     mine = of_protocol(rows, protocol)
     metrics = mine["dataset"].map({name: metric_of(part) for name, part in mine.groupby("dataset")})
     return [
@@ -145,8 +147,8 @@ def accuracy_tables(rows: DataFrame, *, protocol: ProtocolName = "nested") -> li
     ]
 
 
-def standings_table(standings: Standings) -> Table:
-    """One line for each method: how good, with how many features, how steady, how fast, and is it the best.
+def standings_table(standings: Standings) -> ResultTable:
+    """Show for each method how good, stable and fast it is, with how many features, and whether it is best.
 
     Parameters
     ----------
@@ -155,7 +157,7 @@ def standings_table(standings: Standings) -> Table:
 
     Returns
     -------
-    Table
+    ResultTable
     """
     import pandas as pd
 
@@ -168,9 +170,9 @@ def standings_table(standings: Standings) -> Table:
         protocol=standings.protocol, metric=metric, unit=unit(metric)[1]
     )
     columns = [*_CSV, "protocol", "metric", "unit"]
-    return Table(
-        caption=f"Methods on {standings.dataset}, each with the k of its best mean ± standard error. "
-        "Enough: the smallest k within one standard error of that. Stability (Nogueira et al. 2018): 1 if "
+    return ResultTable(
+        caption=f"Methods on {standings.dataset}, each with the k of its best mean ± standard error (SE). "
+        "k (1 SE): smallest k within 1 SE of that. Stability (Nogueira et al. 2018): 1 if "
         "every fold selects the same features, 0 if no more alike than at random. p: paired corrected "
         "t-test against the best, after Holm (not for references). "
         f"{protocol_words(standings.protocol)} {CHOICES} {ERRORS}",
@@ -187,13 +189,13 @@ def standings_table(standings: Standings) -> Table:
 
 
 def metric_title(metric: str) -> str:
-    """What a metric is called above a column or beside an axis."""
+    """Return what a metric is called above a column or beside an axis."""
     name, sign = measure(metric).words, unit(metric)[1]
     return f"{name[0].upper()}{name[1:]}{f' ({sign})' if sign else ''}"
 
 
 def _as_shown(found: DataFrame, metric: str) -> DataFrame:
-    """The figures in the unit in which people know them; an interval of errors is turned round."""
+    """Return figures in the unit in which people know them; an interval of errors is turned round."""
     factor = unit(metric)[0]
     low, high = ("low", "high") if factor > 0 else ("high", "low")
     return found.assign(
@@ -217,7 +219,7 @@ def _standings_line(one: dict[str, Any], metric: str, title: str) -> dict[str, s
         "Method": f"{one['label']}{'†' if one['failed'] else ''}",
         title: score_text(one["mean"], one["error"], metric) if there else DASH,
         "k": f"{one['k']:.0f}" if there else DASH,
-        "Enough": f"{one['smallest_k']:.0f}" if there and not reference else DASH,
+        "k (1 SE)": f"{one['smallest_k']:.0f}" if there and not reference else DASH,
         "Stability": DASH if np.isnan(one["stability"]) else f"{round(one['stability'], 2) + 0.0:.2f}",
         "Seconds": DASH if np.isnan(one["select_seconds"]) else f"{one['select_seconds']:.2g}",
         "p": p_text(one["p_value" if reference else "p_holm"]),
@@ -230,8 +232,8 @@ def rank_table(
     protocol: ProtocolName = "nested",
     metric: str | None = None,
     methods: Sequence[str] | None = None,
-) -> Table:
-    """Mean ranks over data sets, with letters for methods that Nemenyi's test cannot tell apart.
+) -> ResultTable:
+    """Show mean ranks over data sets, with letters for methods that Nemenyi's test cannot tell apart.
 
     The parameters are those of :func:`infused.bench.ranks.rank_comparison`.
     """
@@ -253,7 +255,7 @@ def rank_table(
     if variants := other_variants(mine):
         notes.append(variant_note(variants))
     notes += version_notes(plain_methods(mine))
-    return Table(
+    return ResultTable(
         caption=f"Mean ranks over {len(ranked)} data sets, 1 is best. Friedman: chi-square "
         f"{test.statistic:.2f}, p {p_text(test.p_value)}; Iman and Davenport: F {test.f_statistic:.2f}, "
         f"p {p_text(test.f_p_value)}. Methods that share a letter differ by less than Nemenyi's difference, "
@@ -269,8 +271,8 @@ def rank_table(
 WHOLE = "infused-lasso"
 
 
-def ablation_table(rows: DataFrame, *, protocol: ProtocolName = "nested") -> Table | None:
-    """Every variant less the whole, with as many features as suit the whole best, on the same folds.
+def ablation_table(rows: DataFrame, *, protocol: ProtocolName = "nested") -> ResultTable | None:
+    """Show every variant less the whole, with as many features as suit the whole best, on the same folds.
 
     Parameters
     ----------
@@ -280,7 +282,7 @@ def ablation_table(rows: DataFrame, *, protocol: ProtocolName = "nested") -> Tab
 
     Returns
     -------
-    Table or None
+    ResultTable or None
         None where there is no variant.
     """
     import pandas as pd
@@ -298,7 +300,7 @@ def ablation_table(rows: DataFrame, *, protocol: ProtocolName = "nested") -> Tab
     for name, part in parts.items():
         whole = BestScores(part, metric_of(part), protocol).text(WHOLE, name)
         cells[name] = [whole, *(one["text"] for one in records if one["dataset"] == name)]
-    return Table(
+    return ResultTable(
         caption="InFusedLasso at its best k, and its variants less it with as many features, on the folds "
         "that both have: points, in brackets p (paired corrected t-test, after Holm within a data set) and "
         f"the share of its features that a variant selects. A p above {ALPHA:g}: the folds show no worth of "
@@ -309,7 +311,7 @@ def ablation_table(rows: DataFrame, *, protocol: ProtocolName = "nested") -> Tab
 
 
 def _differences(part: DataFrame, variants: list[str]) -> list[dict[str, Any]]:
-    """What the folds of one data set say of each variant."""
+    """Return what the folds of one data set say of each variant."""
     metric = metric_of(part)
     results = scored(part, metric)
     best = best_scores(score_summary(part[part["label"] == WHOLE], metric))
@@ -339,7 +341,7 @@ def _differences(part: DataFrame, variants: list[str]) -> list[dict[str, Any]]:
 
 
 def _shared_features(results: DataFrame, variant: str, k: int | None) -> float:
-    """The share of the first k features of the whole that the variant has among its own, over the folds."""
+    """Return what share of the first k features of the whole the variant has, over the folds."""
     ranked = results[results["selected"].notna()].set_index(["repeat", "fold"])
     whole, other = (ranked.loc[ranked["label"] == label, "selected"] for label in (WHOLE, variant))
     both = whole.index.intersection(other.index)

@@ -45,12 +45,12 @@ class Choice(Generic[Value]):
 
 
 def seed_for(seed: int, *place: int) -> int:
-    """A seed of its own for a repeat, or for a fold of it, so that no two draw the same numbers."""
+    """Return a seed of its own for a repeat, or for a fold of it."""
     return int(np.random.SeedSequence(seed, spawn_key=place).generate_state(1)[0])
 
 
 def transformed(X: Data, name: str, feature_names: Sequence[str] = (), numeric: Array | None = None) -> Data:
-    """X with a transform of TRANSFORMS applied to every value; sparse data stay sparse.
+    """Apply a transform of TRANSFORMS to every value; sparse data stay sparse.
 
     ``numeric`` says which columns hold numbers, by default all: others stay as they are. The square root and
     the logarithm are for counts and intensities: a negative value is an error.
@@ -79,7 +79,7 @@ def transformed(X: Data, name: str, feature_names: Sequence[str] = (), numeric: 
 
 
 def coded_parts(coder: Coder | None, X: Data, train: Ints, test: Ints) -> tuple[Coded, Coded]:
-    """Training and test part as columns of numbers, by what the training part alone tells."""
+    """Code training and test part as columns of numbers, by the training part alone."""
     if coder is None:
         return Coded(X[train], None, None), Coded(X[test], None, None)
     seen = X[train]
@@ -90,7 +90,7 @@ def coded_parts(coder: Coder | None, X: Data, train: Ints, test: Ints) -> tuple[
 def choose_transform(
     X: Data, y: Array, kind: TargetKind, k: int, seed: int, scoring: Scoring, coder: Coder | None = None
 ) -> Choice[str]:
-    """The transform under which a linear model predicts best, by 3-fold cross-validation.
+    """Choose the transform under which a linear model predicts best, by 3-fold cross-validation.
 
     The model sees the k features that the target explains best, on the training part, and its penalty is the
     best of a few. This costs no fit of the slower selectors, and is the same for all of them.
@@ -134,7 +134,7 @@ def choose_number(
     coder: Coder | None = None,
     transform: str = "none",
 ) -> NumberCurve:
-    """The smallest k that predicts within one standard error of the best, by 5-fold cross-validation.
+    """Choose the smallest k within one standard error of the best, by 5-fold cross-validation.
 
     In each fold, ``make(k)`` gives a selector that ranks the features once, on the training part; a linear
     model on the first 1, 2, 3, 5, ... of them is scored on the test part.
@@ -154,9 +154,9 @@ def choose_number(
 def tuned(
     evaluator: Evaluator, X: Floats, y: Array, splits: list[Split], seed: int, scoring: Scoring
 ) -> dict[str, Any]:
-    """The model's parameter with the best mean score over the splits, each scaled by its training part.
+    """Choose the model's parameter with the best mean score over the splits.
 
-    Of equals the first: the strongest penalty.
+    Parts are scaled by the training part. Of equals the first, the strongest penalty, is chosen.
     """
     scores = np.zeros(len(evaluator.candidates()))
     for train, test in splits:
@@ -167,7 +167,7 @@ def tuned(
 def _to_choose_on(
     X: Data, y: Array, kind: TargetKind, n_folds: int, seed: int
 ) -> tuple[Data, Array, list[Split]]:
-    """Enough samples, and folds of them whose training parts all have two classes."""
+    """Return enough samples, and folds of them whose training parts all have two classes."""
     instead = (": give ", Setting("k"), " and ", Setting("transform"))
     few, splits = to_choose_on(y, kind, n_folds, seed, instead=instead)
     return X[few], y[few], splits
@@ -176,7 +176,7 @@ def _to_choose_on(
 def _scores(
     evaluator: Evaluator, parts: tuple[Floats, Floats], ys: tuple[Array, Array], seed: int, scoring: Scoring
 ) -> Floats:
-    """What each candidate for the model's parameter reaches on the test part; nothing where that is empty."""
+    """Score each candidate for the model's parameter on the test part; zero where that is empty."""
     fitted, unseen = scaled(*parts)
     models = [evaluator.model(seed, one, balanced=scoring.balanced) for one in evaluator.candidates()]
     return np.nan_to_num([scoring.of(model.fit(fitted, ys[0]), unseen, ys[1]) for model in models])

@@ -2,7 +2,7 @@
 
 joblib's workers cannot be stopped one by one, and a cell that takes too long or too much memory must not take
 the others with it. So each worker here is a process of its own with a pipe, and one loop hands out cells,
-collects rows, and looks at clocks and memory. Workers are started afresh (spawn) with one BLAS thread each;
+collects rows, and looks at clocks and memory. Workers are started afresh (spawn);
 they end when the process that started them ends, whichever way.
 """
 
@@ -11,8 +11,8 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import connection as pipes
@@ -36,16 +36,6 @@ Values = dict[tuple[Any, ...], Any]
 
 TICK_S = 0.1  # between two looks at clocks and memory
 LONGEST_REASON = 300
-ONE_THREAD = dict.fromkeys(
-    (
-        "OMP_NUM_THREADS",
-        "OPENBLAS_NUM_THREADS",
-        "MKL_NUM_THREADS",
-        "VECLIB_MAXIMUM_THREADS",
-        "NUMBA_NUM_THREADS",
-    ),
-    "1",
-)
 
 
 @dataclass(frozen=True)
@@ -91,7 +81,7 @@ class Memory:
 
 
 @dataclass(frozen=True)
-class Stage:
+class Message:
     """A message of a worker before it sends rows: it has the cell, or its own work on it begins."""
 
     new: Values
@@ -155,7 +145,7 @@ class Worker:
         context = get_context("spawn")
         self.pipe, theirs = context.Pipe()
         process = context.Process(target=work, args=(theirs, get_config()), daemon=True)
-        with _single_threaded(), sheltered_from_interrupts():
+        with sheltered_from_interrupts():
             process.start()
         self._process = process  # not before: one that could not start cannot be stopped
         theirs.close()
@@ -164,7 +154,7 @@ class Worker:
         try:
             while self.pipe.poll():
                 message = self.pipe.recv()
-                if not isinstance(message, Stage):
+                if not isinstance(message, Message):
                     rows, new = message
                     self._shared.update(new)
                     return list(rows)
@@ -201,15 +191,11 @@ class Worker:
 
 def evaluate_here(take: Take, problems: Mapping[str, Problem]) -> Generator[Finished]:
     """Yield every cell as it is finished, evaluated in this process as a worker would."""
-    from threadpoolctl import threadpool_limits
-
     memory, cell = Memory({}), None
     with sharing():
         while (cell := take(cell)) is not None:
             began = monotonic()
-            # A cell is one step of this run: the steps inside it are not told to who watches the run.
-            with threadpool_limits(limits=1), reporting(None):
-                rows = rows_or_failure(problems[cell.dataset], cell, memory)
+            rows = rows_or_failure(problems[cell.dataset], cell, memory)
             yield Finished(cell, rows, monotonic() - began)
 
 
@@ -249,23 +235,30 @@ def work(pipe: Any, config: dict[str, Any]) -> None:
             cell, new, shared = pipe.recv()
             problem = problem if new is None else new
             memory = Memory(shared)
-            pipe.send(Stage({}))
+            pipe.send(Message({}))
             rows = rows_or_failure(problem, cell, memory, partial(_tell, pipe, memory))
             pipe.send((rows, memory.new))
 
 
 def _tell(pipe: Any, memory: Memory) -> None:
-    pipe.send(Stage(memory.new))
+    pipe.send(Message(memory.new))
 
 
 def rows_or_failure(
     problem: Problem, cell: Cell, memory: Memory, began: Callable[[], Any] = lambda: None
 ) -> list[Row]:
-    """Compute the rows of a cell; rows with the reason where something goes wrong."""
+    """Compute the rows of a cell; rows with the reason where something goes wrong.
+
+    Linear algebra has one thread: workers share the processors already. A cell is one step of a run: the
+    steps inside it are not reported.
+    """
+    from threadpoolctl import threadpool_limits
+
     from infused.bench.protocol import evaluate
 
     try:
-        return evaluate(problem, cell, memory.remember, began)
+        with threadpool_limits(limits=1), reporting(None):
+            return evaluate(problem, cell, memory.remember, began)
     except MemoryError as error:
         return failed_rows(cell, "memory", _reason(error))
     except Exception as error:
@@ -293,18 +286,3 @@ def _memory_of(pid: int) -> int:
         return sum(one.memory_info().rss for one in (process, *process.children(recursive=True)))
     except psutil.NoSuchProcess:
         return 0
-
-
-@contextmanager
-def _single_threaded() -> Iterator[None]:
-    """Give processes started inside one thread for linear algebra: workers share the processors already."""
-    before = {name: os.environ.get(name) for name in ONE_THREAD}
-    os.environ.update(ONE_THREAD)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value

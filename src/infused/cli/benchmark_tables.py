@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from infused.bench.plan import ProtocolName
-    from infused.bench.table_formats import Table
+    from infused.bench.table_formats import ResultTable
 
 
 TABLE_HELP = o.help_page(
@@ -114,7 +114,7 @@ def _stored_rows(folder: Path, methods: list[str] | None = None) -> DataFrame:
     return rows if methods is None else of_methods(rows, methods)
 
 
-def _csv(tables: list[Table]) -> str:
+def _csv(tables: list[ResultTable]) -> str:
     import pandas as pd
 
     return replace(tables[0], data=pd.concat([one.data for one in tables])).to_csv()
@@ -122,7 +122,7 @@ def _csv(tables: list[Table]) -> str:
 
 def _chosen(
     rows: DataFrame, protocol: ProtocolName, paper: bool, ablation: bool, dataset: str | None
-) -> tuple[list[Table], list[Table]]:
+) -> tuple[list[ResultTable], list[ResultTable]]:
     """The tables whose numbers CSV holds, and all that are asked for."""
     from infused.bench.paper_tables import datasets_table, published_accuracy_table, structural_table
     from infused.bench.tables import ablation_table, accuracy_tables
@@ -142,7 +142,7 @@ def _chosen(
     return measured, [*measured, *_ranks(rows, protocol), *variants]
 
 
-def _one_dataset(rows: DataFrame, protocol: ProtocolName, name: str) -> Table:
+def _one_dataset(rows: DataFrame, protocol: ProtocolName, name: str) -> ResultTable:
     """Every method beside the best."""
     from infused.bench.rows import of_protocol
     from infused.bench.standings import compare_methods
@@ -153,7 +153,7 @@ def _one_dataset(rows: DataFrame, protocol: ProtocolName, name: str) -> Table:
     return standings_table(compare_methods(mine[mine["dataset"] == name]))
 
 
-def _ranks(rows: DataFrame, protocol: ProtocolName) -> list[Table]:
+def _ranks(rows: DataFrame, protocol: ProtocolName) -> list[ResultTable]:
     """Mean ranks, where there is enough to rank."""
     from infused.bench.ranks import TooFewToRankError
     from infused.bench.tables import rank_table

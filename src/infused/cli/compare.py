@@ -103,7 +103,7 @@ def compare(
         terminal.print_json(found.to_json())
     elif not quiet:
         show_comparison(terminal.results(), found, written)
-        terminal.next_commands(terminal.results(), _next(data, reading, found))
+        terminal.next_commands(terminal.results(), *_next(data, reading, found))
     if found.n_failed:
         raise typer.Exit(OUR_FAULT)
 
@@ -128,18 +128,20 @@ def show_comparison(console: Console, found: Comparison, written: list[Path]) ->
         console.print(f"  {path}", soft_wrap=True)
 
 
-def _next(data: str, reading: dict[str, Any], found: Comparison) -> tuple[str, str]:
-    """The selection that the answer suggests: the best method, with as few features as are enough."""
+def _next(data: str, reading: dict[str, Any], found: Comparison) -> list[tuple[str, str]]:
+    """Suggest a selection by the best method with its smallest k; nothing where no method beats chance."""
     import json as texts
 
-    best = found.standings.methods.iloc[0]
+    best = found.standings.recommended
+    if best is None:
+        return []
     rows = found.rows[found.rows["label"] == best["label"]]
     parameters = texts.loads(rows["parameters"].iloc[0])
     words = ["infused", "select", data, "-k", int(best["smallest_k"]), "--method", rows["method"].iloc[0]]
     for name, value in parameters.items():
         words += ["--set", f"{name}={value}"]
     words += ["--allow-imports"] if found.experiment.allow_imports else []
-    return "Select so", o.typed(*words, options=reading)
+    return [("Use it", o.typed(*words, options=reading))]
 
 
 def command_again(data: str, reading: dict[str, Any], found: Comparison, scoring: str | None) -> str:

@@ -116,7 +116,7 @@ def render_comparison(
 
 
 def _sections(standings: Standings, names: Sequence[str]) -> list[Section]:
-    others = (stability_chart(standings), time_chart(standings))
+    others = (method_stability_chart(standings), time_chart(standings))
     agreed = agreement_chart(agreement(standings, names)) if names else None
     difference = differences_chart(standings)
     return [
@@ -336,7 +336,7 @@ def differences_chart(standings: Standings) -> Chart | None:
     return replace(chart, height=chart.height + 30)
 
 
-def stability_chart(standings: Standings) -> Chart | None:
+def method_stability_chart(standings: Standings) -> Chart | None:
     """Show how alike the features of different folds are, with intervals."""
     known = standings.methods[standings.methods["stability"].notna()]
     if len(known) == 0:

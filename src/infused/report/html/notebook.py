@@ -16,7 +16,7 @@ from infused.report.html.page import render_template
 from infused.report.html.selection import column_words
 
 MOST_ROWS = 25
-BAR = 90  # pixels of the longest
+BAR = 90  # pixels of 100%
 BLUE, GREEN = "#3d8fce", "#2a9d76"  # seen on light grounds and on dark ones
 
 
@@ -32,13 +32,11 @@ class Entry:
 def selection_html(record: SelectionRecord) -> str:
     """Render the ranking: what each selected feature explains alone and beside the others, with bars."""
     shown = record.selected[:MOST_ROWS]
-    most_alone = max((one.alone for one in shown), default=0.0)
-    most_unique = max((one.unique or 0.0 for one in shown), default=0.0)
     scored = any(one.score is not None for one in shown)
     rows = []
     for one in shown:
         row = [Entry(str(one.rank)), Entry(one.name)]
-        row += [_share(one.alone, most_alone, BLUE), _share(one.unique, most_unique, GREEN)]
+        row += [_share(one.alone, BLUE), _share(one.unique, GREEN)]
         row += [Entry("" if one.score is None else f"{one.score:#.4g}")] * scored
         rows.append([*row, Entry("" if one.group is None else str(one.group))])
     beyond = len(record.selected) - len(shown)
@@ -71,9 +69,8 @@ def comparison_html(standings: Standings) -> str:
     )
 
 
-def _share(share: float | None, most: float, colour: str) -> Entry:
-    """A percentage above a bar, which the largest of the column fills."""
+def _share(share: float | None, colour: str) -> Entry:
+    """Return a percentage above a bar, which 100% fills."""
     if share is None:
         return Entry("")
-    length = max(share, 0.0) / most if most > 0 else 0.0
-    return Entry(f"{100 * share:.1f}%", round(BAR * length), colour)
+    return Entry(f"{100 * share:.1f}%", round(BAR * min(max(share, 0.0), 1.0)), colour)

@@ -60,7 +60,7 @@ def explained_chart(record: SelectionRecord) -> Chart | None:
         panels.append(bars(shares, names, "unique %{x:.3g}%", "@series2", xaxis="x2"))
     halves = [[0.0, 0.46], [0.54, 1.0]] if len(panels) == 2 else [[0.0, 1.0]]
     axes = [
-        axis(f"{title} (%)", domain=half, nticks=4, rangemode="tozero", anchor="y")
+        axis(f"{title} (%)", domain=half, nticks=4, range=[0, 100], anchor="y")
         for title, half in zip(("Alone", "Unique"), halves, strict=False)
     ]
     return row_chart(

@@ -14,8 +14,6 @@
   let ordered = places;
 
   const known = (values) => values.filter((value) => value !== null);
-  // Math.max(...values) runs out of stack on long lists.
-  const largest = (values) => known(values).reduce((most, value) => Math.max(most, value), 0);
 
   function number(value, digits = 4) {
     if (value === null || value === undefined) return "–";
@@ -44,11 +42,11 @@
       text: (n) => String(payload.groups[n] ?? "–"), numeric: true, present: payload.selected > 0 },
   ].filter((column) => column.present !== false);
 
-  // A percentage with a bar below it, which the largest of the column fills.
+  // A percentage with a bar below it, which 100% fills.
   function share(key, title) {
-    const values = payload[key], most = largest(values);
+    const values = payload[key];
     return { key, title, value: (n) => values[n] ?? null, text: (n) => percent(values[n]), numeric: true, high: true,
-      bar: (n) => (most > 0 ? Math.max(0, values[n] ?? 0) / most : 0), present: known(values).length > 0 };
+      bar: (n) => Math.min(1, Math.max(0, values[n] ?? 0)), present: known(values).length > 0 };
   }
 
   function coefficientText(n) {
