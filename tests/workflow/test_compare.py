@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -50,14 +52,22 @@ def test_the_page(found, tmp_path):
 def test_the_command_line_gives_the_same_rows(found, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     command = ["compare", "wine", "--methods", "anova,lasso:lambda1=0.1", "-k", "2,4", "--folds", "3"]
-    assert main([*command, "--jobs", "1", "--no-report", "--quiet"]) == 0
+    assert main([*command, "--jobs", "1", "--no-report", "--quiet", "--store", "results"]) == 0
     computed = []
-    kept = infused.compare("wine", **OPTIONS, store="infused-compare-wine/store", watch=computed.append)
+    kept = infused.compare("wine", **OPTIONS, store="results", watch=computed.append)
     assert not computed, "Python asked for other cells than the command"
     pd.testing.assert_frame_equal(lasting(kept.rows), lasting(found.rows))
     pd.testing.assert_frame_equal(
         kept.table.drop(columns="select_seconds"), found.table.drop(columns="select_seconds")
     )
+
+
+def test_rows_are_kept_in_memory(tmp_path, monkeypatch):
+    """Nothing is written unless a store is given."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    found = infused.compare("wine", methods=["anova"], k=2, folds=2)
+    assert len(found.rows) == 8 and not list(tmp_path.iterdir())
 
 
 def test_a_store_keeps_results(tmp_path):

@@ -27,9 +27,9 @@ COMPARE_HELP = o.help_page(
 
     Every method selects on the training part of each fold, and a classifier with these features is scored on
     the test part. Shows the answer and a table, and writes comparison.csv and the page comparison.html to a
-    folder (infused-compare- and the name of the data, unless --output says otherwise). Results are kept
-    there: the same command again, with more methods or repeats, computes only what is missing. With --json
-    nothing is written unless --output is given.
+    folder (infused-compare- and the name of the data, unless --output says otherwise). With --json nothing is
+    written unless --output is given. With --store, results are kept: the same command again, with more
+    methods or repeats, computes only what is missing.
     """,
     "infused compare breast-cancer --folds 5 -k 5,10",
     "infused compare patients.csv --target diagnosis --methods lasso,mrmr -k 2,5",
@@ -64,6 +64,9 @@ def compare(
     seed: o.Seed = 0,
     jobs: o.Processes = -1,
     timeout: o.Timeout = None,
+    store: Annotated[
+        Path | None, typer.Option("--store", metavar="DIR", help="Keep every result in this folder.")
+    ] = None,
     scheduler: o.Scheduler = None,
     workers: o.Workers = None,
     output: o.Output = None,
@@ -92,7 +95,7 @@ def compare(
             seed=seed,
             n_jobs=jobs,
             timeout=timeout,
-            store=None if output is None else output / "store",
+            store=store,
             watch=watch.cell,
             allow_imports=allow_imports,
             **reading,

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
+from contextlib import closing
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from infused._runtime.files import Content, check_writable, write_together, write_whole
+from infused._runtime.files import Content, write_together, write_whole
 from infused._runtime.progress import Stage, timed
-from infused.bench.plan import Experiment, Problem, check_ks, content_key, default_ks
-from infused.bench.rows import failed_cells
-from infused.bench.runner import Progress, run_experiment
+from infused.bench.plan import Experiment, Problem, check_ks, default_ks
+from infused.bench.rows import failed_cells, rows_frame
+from infused.bench.runner import Progress, run_cells, run_experiment
 from infused.bench.standings import Standings, agreement, compare_methods, verdict
 from infused.bench.store import Store
 from infused.bench.tables import standings_table
@@ -75,27 +74,27 @@ class Comparison:
 
     @property
     def data(self) -> Dataset:
-        """What the methods were compared on."""
+        """Return the data that the methods were compared on."""
         return self.experiment.problems[0].data
 
     @property
     def table(self) -> DataFrame:
-        """One row for each method, the best first, then the references: how good, how steady, how fast."""
+        """Return one row for each method, the best first, then the references: how good, stable and fast."""
         return standings_table(self.standings).data
 
     @property
     def verdict(self) -> str:
-        """The answer in a few sentences."""
+        """Say in a few sentences which method is best, and whether that is certain."""
         return verdict(self.standings)
 
     @property
     def rows(self) -> DataFrame:
-        """Every result, one row for each method, fold and number of features."""
+        """Return every result, one row for each method, fold and number of features."""
         return self.standings.rows
 
     @property
     def agreement(self) -> DataFrame:
-        """Features x methods: the share of folds in which each method selected each feature.
+        """Return features x methods: the share of folds in which each method selected each feature.
 
         Those on which methods agree most come first; every method has as many features as the best.
         """
@@ -103,11 +102,11 @@ class Comparison:
 
     @property
     def n_failed(self) -> int:
-        """How many methods failed on how many folds."""
+        """Count the methods that failed, once for each fold."""
         return len(failed_cells(self.rows))
 
     def report(self, path: str | PathLike[str] | None = None, *, command: str | None = None) -> str:
-        """The page about the comparison, which opens without a network.
+        """Return or write the page about the comparison, which opens without a network.
 
         Parameters
         ----------
@@ -158,7 +157,7 @@ class Comparison:
         return [Path(folder) / name for name in contents]
 
     def to_json(self) -> str:
-        """The answer, the figures and what was run, as JSON.
+        """Return the answer, the figures and what was run, as JSON.
 
         Returns
         -------
@@ -242,28 +241,29 @@ def compare(
     k : int or sequence of int, default=None
         Numbers of features; by default even steps.
     folds : int, default=5
-        Of the cross-validation.
+        Folds of the cross-validation.
     repeats : int, default=1
-        Of the cross-validation: more show smaller differences.
+        Repeats of the cross-validation: more show smaller differences.
     scoring : str, default=None
-        What counts, and what models are tuned for: "accuracy", "balanced_accuracy", "roc_auc",
+        The metric, for which models are tuned too: "accuracy", "balanced_accuracy", "roc_auc",
         "average_precision", "f1" (macro), "r2", "mae", or another scorer of scikit-learn. By default R² for a
-        real target; accuracy for classes, or where the smallest has less than a fifth of an equal share,
-        ROC AUC of two classes and balanced accuracy of several.
+        continuous target; accuracy for classes, or where the smallest has less than a fifth of an equal
+        share, ROC AUC of two classes and balanced accuracy of several.
     protocol : {"nested", "leaky"}, default="nested"
         "leaky" selects on all samples, as some published tables do; its scores are too good.
     classifier : str, default=None
-        The model that judges: "svm" (the default), "logistic", "knn", "random-forest" or "ridge"; where
+        The evaluation model: "svm" (the default), "logistic", "knn", "random-forest" or "ridge"; where
         imports are allowed, also the dotted path of a class.
     seed : int, default=0
-        For everything that is drawn at random.
+        Random seed.
     n_jobs : int, default=None
         Processes; None runs in this one, -1 takes every core. In a script, call this below
         ``if __name__ == "__main__"`` where there are several.
     timeout : float, default=None
         Most seconds for one method on one fold.
     store : path, default=None
-        A folder that keeps results: the same call again computes only what is missing.
+        A folder that keeps results, as ``infused benchmark`` does: the same call again computes only what is
+        missing. By default they are kept in memory.
     watch : callable, default=None
         Called with a ``Progress`` after every method on every fold.
     allow_imports : bool, default=False
@@ -330,13 +330,13 @@ def check_timeout(timeout: float | None) -> None:
 
 def _rows(
     experiment: Experiment,
-    folder: str | PathLike[str] | None,
+    store: str | PathLike[str] | None,
     n_jobs: int | None,
     timeout: float | None,
     watch: Callable[[Progress], None] | None,
 ) -> DataFrame:
-    """The rows of the experiment, from its store or computed."""
-    cells = {cell.key for cell in experiment.cells()}
+    """Compute the rows of the experiment, or what of them a store lacks."""
+    cells = experiment.cells()
     stage = Stage(None, "comparing methods", len(cells))
 
     def report(progress: Progress) -> None:
@@ -344,25 +344,14 @@ def _rows(
         if watch is not None:
             watch(progress)
 
-    with ExitStack() as stack:
-        if folder is None:
-            folder = stack.enter_context(TemporaryDirectory(prefix="infused-"))
-        check_writable(Path(folder))
-        store = Store(Path(folder) / _design(experiment))
-        run_experiment(experiment, store, jobs=n_jobs or 1, timeout=timeout, report=report)
-        store.compact()
-        rows = store.frame()
-    return rows[rows["cell"].isin(cells)]
-
-
-def _design(experiment: Experiment) -> str:
-    """A name for what results must share to be compared: another choice of k or folds starts anew."""
-    problem = experiment.problems[0]
-    shared = {
-        "data": problem.fingerprint,
-        "ks": problem.ks,
-        "folds": experiment.folds,
-        "seed": experiment.seed,
-        "scoring": experiment.scoring_of(problem),
-    }
-    return content_key(shared)[:8]
+    if store is None:
+        found = []
+        with closing(run_cells(experiment, jobs=n_jobs or 1, timeout=timeout)) as stream:
+            for progress in stream:
+                found += progress.finished.rows
+                report(progress)
+        return rows_frame(found)
+    kept = Store(Path(store))
+    run_experiment(experiment, kept, jobs=n_jobs or 1, timeout=timeout, report=report)
+    rows = kept.frame()
+    return rows[rows["cell"].isin([cell.key for cell in cells])]
