@@ -11,14 +11,19 @@ selected whole or not at all.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
+from infused._runtime.messages import check_choice
 from infused._typing import Array, Data, Floats, Ints
+from infused.exceptions import InputError, Setting
+
+TRANSFORMS: dict[str, Callable[[Any], Any]] = {"none": lambda X: X, "sqrt": np.sqrt, "log1p": np.log1p}
 
 Levels = tuple[tuple[str, ...] | None, ...]
 
@@ -306,3 +311,41 @@ def _filled_sparse(X: Data, figures: Floats) -> Data:
     rows.data[holes] = figures[rows.indices[holes]]
     rows.eliminate_zeros()
     return rows
+
+
+def transformed(X: Data, name: str, feature_names: Sequence[str] = (), numeric: Array | None = None) -> Data:
+    """Apply a transform of TRANSFORMS to every value of X; sparse data stay sparse.
+
+    ``numeric`` says which columns hold numbers, by default all: others stay as they are. The square root and
+    the logarithm are for counts and intensities: a negative value is an error.
+    """
+    check_choice("transform", name, TRANSFORMS)
+    if name == "none":
+        return X
+    if numeric is not None:
+        X = X.copy()
+        names = [one for one, own in zip(feature_names, numeric, strict=bool(feature_names)) if own]
+        X[:, numeric] = transformed(X[:, numeric], name, names)
+        return X
+    least = lowest(X)
+    if (least < 0).any():
+        first = int(np.argmax(least < 0))
+        whose = repr(feature_names[first]) if len(feature_names) else f"feature {first}"
+        raise InputError(
+            Setting("transform", name),
+            f" needs values that are not negative, but {whose} has {least[first]:g}",
+        )
+    if not sparse.issparse(X):
+        return TRANSFORMS[name](X)
+    X = X.copy()
+    X.data = TRANSFORMS[name](X.data)  # zero stays zero
+    return X
+
+
+def lowest(X: Data, coder: Coder | None = None) -> Floats:
+    """Return the lowest value of each column; where a coder says so, of the numbers alone."""
+    if coder is not None and (coder.gaps or coder.levels is not None) and not sparse.issparse(X):
+        numbers = [j for j in range(X.shape[1]) if coder.levels is None or coder.levels[j] is None]
+        return np.asarray(np.fmin.reduce(X[:, numbers], axis=0, initial=0.0))
+    low = X.min(axis=0)
+    return np.asarray(low.toarray() if sparse.issparse(low) else low, dtype=np.float64).ravel()

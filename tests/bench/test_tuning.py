@@ -12,11 +12,8 @@ from sklearn.svm import LinearSVC
 
 from infused import make_selector
 from infused._runtime.progress import reporting
-from infused.bench.tuning import (
-    choose_number,
-    choose_transform,
-    transformed,
-)
+from infused.bench.tuning import choose_number, choose_transform
+from infused.coding import transformed
 from infused.exceptions import InputError
 from infused.selectors.choose.number import MOST_SAMPLES, numbers_to_try
 from infused.selectors.choose.scoring import Scoring

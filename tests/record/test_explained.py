@@ -80,7 +80,7 @@ def test_what_repeats_another_is_not_missed(rng):
 
 def test_what_blocks_lose_and_how_they_repeat_each_other():
     """Against fits without each block; of single columns, the figures of columns."""
-    from infused.record.redundancy import absolute_correlation, canonical_correlation
+    from infused.record.redundancy import absolute_correlation, block_correlation
 
     rng = np.random.default_rng(3)
     for n in (60, 5):  # more samples than columns, and fewer
@@ -101,6 +101,6 @@ def test_what_blocks_lose_and_how_they_repeat_each_other():
         wanted = [loss([j for j in every if j not in block]) - loss(every) for block in blocks]
         np.testing.assert_allclose(lost_without(F, y, "classes", ends), np.array(wanted) / (Y**2).sum())
         single = np.arange(1, 8)
-        np.testing.assert_allclose(canonical_correlation(F, single), absolute_correlation(F), atol=1e-12)
+        np.testing.assert_allclose(block_correlation(F, single), absolute_correlation(F), atol=1e-12)
     F[:, 1] = F[:, 2] - F[:, 0]  # the second block lies in the span of the first
-    assert canonical_correlation(F, np.array([2, 3, 7]))[0, 1] == pytest.approx(1)
+    assert block_correlation(F, np.array([2, 3, 7]))[0, 1] == pytest.approx(1)

@@ -42,10 +42,9 @@ from infused.bench.tuning import (
     choose_transform,
     coded_parts,
     seed_for,
-    transformed,
     tuned,
 )
-from infused.coding import Coded
+from infused.coding import Coded, transformed
 from infused.information.structural import saved_seconds
 from infused.selectors.choose.contest import features_by_rank
 from infused.selectors.choose.evaluators import CONSTANT, Evaluator, evaluator_named, scaled

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from scipy import sparse
 
-from infused._runtime.messages import check_choice
 from infused._runtime.progress import Stage
 from infused._typing import Array, Data, Floats, Ints, TargetKind
-from infused.coding import Coded, Coder
+from infused.coding import TRANSFORMS, Coded, Coder, lowest, transformed
 from infused.exceptions import InputError, Setting
 from infused.record.explained import explained_variance
 from infused.record.sentences import measure, score_number
@@ -28,8 +26,6 @@ from infused.selectors.choose.number import (
     to_choose_on,
 )
 from infused.selectors.choose.scoring import Scoring
-
-TRANSFORMS: dict[str, Callable[[Any], Any]] = {"none": lambda X: X, "sqrt": np.sqrt, "log1p": np.log1p}
 
 FOLDS, NUMBER_FOLDS = 3, 5
 
@@ -49,35 +45,6 @@ def seed_for(seed: int, *place: int) -> int:
     return int(np.random.SeedSequence(seed, spawn_key=place).generate_state(1)[0])
 
 
-def transformed(X: Data, name: str, feature_names: Sequence[str] = (), numeric: Array | None = None) -> Data:
-    """Apply a transform of TRANSFORMS to every value; sparse data stay sparse.
-
-    ``numeric`` says which columns hold numbers, by default all: others stay as they are. The square root and
-    the logarithm are for counts and intensities: a negative value is an error.
-    """
-    check_choice("transform", name, TRANSFORMS)
-    if name == "none":
-        return X
-    if numeric is not None:
-        X = X.copy()
-        names = [one for one, own in zip(feature_names, numeric, strict=bool(feature_names)) if own]
-        X[:, numeric] = transformed(X[:, numeric], name, names)
-        return X
-    lowest = _lowest(X)
-    if (lowest < 0).any():
-        first = int(np.argmax(lowest < 0))
-        whose = repr(feature_names[first]) if len(feature_names) else f"feature {first}"
-        raise InputError(
-            Setting("transform", name),
-            f" needs values that are not negative, but {whose} has {lowest[first]:g}",
-        )
-    if not sparse.issparse(X):
-        return TRANSFORMS[name](X)
-    X = X.copy()
-    X.data = TRANSFORMS[name](X.data)  # zero stays zero
-    return X
-
-
 def coded_parts(coder: Coder | None, X: Data, train: Ints, test: Ints) -> tuple[Coded, Coded]:
     """Code training and test part as columns of numbers, by the training part alone."""
     if coder is None:
@@ -95,7 +62,7 @@ def choose_transform(
     The model sees the k features that the target explains best, on the training part, and its penalty is the
     best of a few. This costs no fit of the slower selectors, and is the same for all of them.
     """
-    if (_lowest(X, coder) < 0).any():
+    if (lowest(X, coder) < 0).any():
         return Choice("none", "the values were not transformed, because some are negative")
     X, y, folds = _to_choose_on(X, y, kind, FOLDS, seed)
     evaluator = evaluator_named(default_evaluator(kind), kind)
@@ -188,9 +155,3 @@ def _most_explained(X: Data, y: Array, kind: TargetKind, k: int) -> Ints:
     return np.argsort(-shares, kind="stable")[:k]
 
 
-def _lowest(X: Data, coder: Coder | None = None) -> Floats:
-    if coder is not None and (coder.gaps or coder.levels is not None) and not sparse.issparse(X):
-        numbers = [j for j in range(X.shape[1]) if coder.levels is None or coder.levels[j] is None]
-        return np.asarray(np.fmin.reduce(X[:, numbers], axis=0, initial=0.0))
-    low = X.min(axis=0)
-    return np.asarray(low.toarray() if sparse.issparse(low) else low, dtype=np.float64).ravel()

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.linalg as sl
 from scipy import sparse
+from scipy.special import logsumexp
 from scipy.stats import f
+from sklearn.metrics import mutual_info_score
+from sklearn.metrics.cluster import contingency_matrix, expected_mutual_information
 
 from infused._runtime.messages import count, listed, quoted
 from infused._runtime.threads import spans
 from infused._typing import Array, Floats, Ints, TargetKind
-from infused.coding import Coded, fewest_rows
+from infused.coding import TRANSFORMS, Coded, fewest_rows
 from infused.data.dataset import Dataset
 from infused.record.schema import ClassDistribution, TargetScatter
 from infused.selectors.inputs.training import LARGEST, tame
 
 COLUMNS_AT_ONCE = 256
+MOST_PRODUCTS, FEWEST_ROWS = 2_000_000, 2000  # of a logistic regression: samples x classes², and samples
+NEWTON_STEPS, HALVINGS, RIDGE, DEVIANCE_TOLERANCE = 30, 30, 1e-10, 1e-4
 
 
 def target_basis(target: Array, kind: TargetKind) -> Floats:
@@ -51,37 +57,156 @@ def explained_variance(X: Any, columns: Ints, target: Array, kind: TargetKind) -
     return np.clip(shares, 0.0, 1.0), degrees
 
 
-def explained_by_feature(coded: Coded, features: Ints, target: Array, kind: TargetKind) -> tuple[Floats, int]:
-    r"""Compute the explained share of features of several columns, :math:`\sum_j w_j \eta_j^2 / \sum_j w_j`.
+def explained_alone(dataset: Dataset, features: Iterable[int], transform: str = "none") -> Floats:
+    r"""Compute what each feature explains of the target by itself, corrected for chance.
 
-    The columns of a category weigh by their variance, so that this is the variance between classes over the
-    total one; a number and the indicator of its missing values, which share no unit, weigh the same.
+    For a continuous target the adjusted :math:`R^2` of the regression on the feature: a number, or the levels
+    of a category. For classes the share of the log loss that the feature explains, McFadden's :math:`R^2` of
+    a logistic regression, from which its expectation under independence is taken,
+
+    .. math:: \frac{D_0 - D - E}{D_0 - E}
+
+    with deviances :math:`D_0` without and :math:`D` with the feature. For numbers :math:`E` is the degrees of
+    freedom of the likelihood ratio; for a category :math:`D_0 - D` is proportional to the mutual information,
+    whose expectation under permutations is exact. Both are zero on average for noise, and 1 where the feature
+    determines the target. Numbers count on the rows where they are known, after ``transform``; a missing
+    value of a category is a level.
     """
-    columns, ends = coded.columns(features)
-    shares, degrees = explained_variance(coded.F, columns, target, kind)
-    if coded.groups is None:
-        return shares, degrees
-    F = dense_columns(coded.F, columns)
-    starts = np.concatenate([[0], ends[:-1]])
-    weights = tame(F).var(axis=0)
-    numbers = np.zeros(len(columns), dtype=bool) if coded.numeric is None else coded.numeric[columns]
-    for start, end in zip(starts, ends, strict=True):
-        if coded.numeric is None or numbers[start:end].any():
-            weights[start:end] = weights[start:end] > 0
-    total = np.add.reduceat(weights, starts)
-    return np.add.reduceat(weights * shares, starts) / np.where(total > 0, total, 1.0), degrees
+    codes = np.unique(dataset.y, return_inverse=True)[1] if dataset.kind == "classes" else None
+    target = np.zeros((dataset.n_samples, 0)) if codes is not None else _standardised(dataset.y)
+    found = []
+    for j in features:
+        values, levels = shown_values(dataset, j, transform)
+        known = ~np.isnan(values) if levels is None else np.ones(len(values), dtype=bool)
+        own: Any = tame(values[known]) if levels is None else np.nan_to_num(values, nan=-1.0).astype(np.int64)
+        if codes is None:
+            found.append(_variance_share(own, target[known]))
+        elif levels is None:
+            found.append(_log_loss_share(own, codes[known]))
+        else:
+            found.append(_information_share(own, codes))
+    return np.array(found)
 
 
-def adjusted(shares: Floats, degrees: int, n_samples: int) -> Floats:
-    r"""Correct shares for chance: zero on average where there is nothing to explain.
+def shown_values(
+    dataset: Dataset, feature: int, transform: str = "none"
+) -> tuple[Floats, tuple[str, ...] | None]:
+    """Return a feature's values, NaN where they are missing, and its levels if it is a category.
 
-    .. math:: 1 - (1 - \eta^2) \frac{M - 1}{M - 1 - q}
-
-    with q degrees of freedom of the target (classes less one, or continuous targets). It can be a little
-    below zero; where the target has a degree of freedom for every sample, it is zero.
+    A category holds the positions of its levels, a missing value and pooled levels among them.
     """
-    left = n_samples - 1 - degrees
-    return 1 - (1 - shares) * (n_samples - 1) / left if left > 0 else np.zeros_like(shares)
+    values, variables = dense_columns(dataset.X, [feature])[:, 0], dataset.coding.variables
+    if not variables or variables[feature].levels is None:
+        return np.asarray(TRANSFORMS[transform](values)), None
+    outcome = dataset.coding.outcome(values, feature).astype(np.float64)
+    return np.where(outcome < 0, np.nan, outcome), variables[feature].outcomes
+
+
+def _standardised(y: Array) -> Floats:
+    """Return targets as columns of mean zero and length one, so that each counts the same."""
+    columns = tame(np.asarray(y, dtype=np.float64).reshape(len(y), -1))
+    columns = columns - columns.min(axis=0)  # exactly zero where it is constant
+    columns = columns - columns.mean(axis=0)
+    length = np.linalg.norm(columns, axis=0)
+    return np.asarray(columns / np.where(length > 0, length, 1.0))
+
+
+def _variance_share(own: Array, target: Floats) -> float:
+    """Compute the adjusted R² of targets on a number, or on levels (whole numbers)."""
+    n = len(own)
+    if n < 2:
+        return 0.0
+    centred = target - target.mean(axis=0)
+    total = (centred**2).sum()
+    if own.dtype.kind == "f":
+        direction = _standardised(own)
+        degrees, explained = int(direction.any()), ((direction.T @ centred) ** 2).sum()
+    else:
+        _, member, sizes = np.unique(own, return_inverse=True, return_counts=True)
+        sums = np.zeros((len(sizes), centred.shape[1]))
+        np.add.at(sums, member, centred)
+        degrees, explained = len(sizes) - 1, (sums**2 / sizes[:, None]).sum()
+    left = n - 1 - degrees
+    if total <= 0 or degrees == 0 or left < 1:
+        return 0.0
+    return float(1 - (1 - min(1.0, explained / total)) * (n - 1) / left)
+
+
+def _information_share(own: Ints, codes: Ints) -> float:
+    """Compute the share of the target's entropy that levels explain, beyond permutations of them."""
+    table = contingency_matrix(codes, own, sparse=True)
+    entropy = float(multinomial_entropy(np.bincount(codes)))
+    information = float(mutual_info_score(None, None, contingency=table))
+    by_chance = float(expected_mutual_information(table, len(own)))
+    return _beyond_chance(information, by_chance, entropy)
+
+
+def _log_loss_share(own: Floats, codes: Ints) -> float:
+    """Compute the share of the deviance that a logistic regression on a number explains, beyond chance."""
+    _, codes, sizes = np.unique(codes, return_inverse=True, return_counts=True)
+    x = _standardised(own)[:, 0]
+    if len(sizes) < 2 or not x.any():
+        return 0.0
+    rows = np.arange(len(x))
+    most = max(FEWEST_ROWS, MOST_PRODUCTS // len(sizes) ** 2)
+    if len(x) > most:  # evenly spaced in every class
+        rows = np.argsort(codes, kind="stable")[np.linspace(0, len(x) - 1, most).round().astype(int)]
+    codes, x = codes[rows], x[rows] * np.sqrt(len(x))
+    none = 2 * len(rows) * float(multinomial_entropy(np.bincount(codes, minlength=len(sizes))))
+    return _beyond_chance(none - _deviance(x, codes, len(sizes)), len(sizes) - 1, none)
+
+
+def _beyond_chance(explained: float, by_chance: float, most: float) -> float:
+    """Rescale what is explained so that chance is 0 and all there is to explain is 1."""
+    return (explained - by_chance) / (most - by_chance) if most > by_chance else 0.0
+
+
+def multinomial_entropy(counts: Ints) -> float:
+    """Compute the entropy of classes from their sizes, in nats."""
+    shares = counts[counts > 0] / counts.sum()
+    return float(-(shares * np.log(shares)).sum())
+
+
+def _deviance(x: Floats, codes: Ints, n_classes: int) -> float:
+    """Fit a logistic regression of classes on one number by Newton's method, and return its deviance.
+
+    Where the number separates classes, the coefficients grow without end and the deviance falls to zero: then
+    a part in a thousand is as good as none.
+    """
+    Z = np.column_stack([np.ones(len(x)), x])
+    member = np.eye(n_classes)[codes][:, 1:]
+    coefficients = np.zeros((n_classes - 1, 2))
+    coefficients[:, 0] = np.log(np.maximum(member.sum(axis=0), 0.5) / max(0.5, (codes == 0).sum()))
+
+    def fitted(coefficients: Floats) -> tuple[Floats, float]:
+        scores = np.column_stack([np.zeros(len(x)), Z @ coefficients.T])
+        scores -= logsumexp(scores, axis=1, keepdims=True)
+        return np.exp(scores[:, 1:]), float(-2 * scores[np.arange(len(x)), codes].sum())
+
+    shares, deviance = fitted(coefficients)
+    tolerance = DEVIANCE_TOLERANCE * deviance
+    for _ in range(NEWTON_STEPS):
+        gradient = (member - shares).T @ Z
+        curvature = np.zeros((n_classes - 1, 2, n_classes - 1, 2))
+        for a, b in ((0, 0), (0, 1), (1, 1)):
+            weighted = shares * (Z[:, a] * Z[:, b])[:, None]
+            part = np.diag(weighted.sum(axis=0)) - weighted.T @ shares
+            curvature[:, a, :, b] = curvature[:, b, :, a] = part
+        square = curvature.reshape(gradient.size, gradient.size)
+        square.flat[:: len(square) + 1] += RIDGE * len(x)
+        step = np.linalg.solve(square, gradient.ravel()).reshape(gradient.shape)
+        before = deviance
+        for _ in range(HALVINGS):
+            shares, deviance = fitted(coefficients + step)
+            if deviance <= before:
+                break
+            step /= 2
+        else:
+            return before
+        coefficients += step
+        if before - deviance <= tolerance:
+            break
+    return deviance
 
 
 def lost_without(F: Floats, target: Array, kind: TargetKind, ends: Ints | None = None) -> Floats:
@@ -186,22 +311,32 @@ LARGE_SHARE = 0.7  # of the largest class
 MOST_FEATURES = 5000  # a look at the values of each feature takes too long beyond
 
 
-def inspect_data(dataset: Dataset, coded: Coded, pixels: bool = False) -> list[str]:
-    """Return findings on what may be wrong with the data, a sentence each, the gravest first.
+@dataclass(frozen=True)
+class Findings:
+    """What may be wrong with the data."""
+
+    leaks: tuple[str, ...]
+    """Features that alone predict the target almost perfectly."""
+    sentences: tuple[str, ...]
+    """All of it, the gravest first."""
+
+
+def inspect_data(dataset: Dataset, coded: Coded, pixels: bool = False, transform: str = "none") -> Findings:
+    """Find what may be wrong with the data.
 
     ``pixels`` are often nearly constant, which is not reported.
     """
     labels, target, sizes = np.unique(dataset.y, return_inverse=True, return_counts=True)
     classes = dataset.kind == "classes"
-    found = _chance(dataset, coded, target if classes else dataset.y)
-    if dataset.y.ndim == 1:
-        found += _leaks(dataset, coded, target if classes else dataset.y)
+    leaks = _leaks(dataset, coded, target if classes else dataset.y, transform) if dataset.y.ndim == 1 else []
+    found = [_leak_sentence(leaks, dataset.target_name)] if leaks else []
+    found += _chance(dataset, coded, target if classes else dataset.y)
     if classes:
         found += _classes(labels, sizes)
     if dataset.n_features <= MOST_FEATURES:
         found += [*_mostly_missing(dataset), *_rare_levels(dataset)]
         found += [] if pixels else _nearly_constant(dataset)
-    return found
+    return Findings(tuple(leaks), tuple(found))
 
 
 def _chance(dataset: Dataset, coded: Coded, target: Array) -> list[str]:
@@ -221,28 +356,33 @@ def _chance(dataset: Dataset, coded: Coded, target: Array) -> list[str]:
     ]
 
 
-def _leaks(dataset: Dataset, coded: Coded, target: Array) -> list[str]:
-    """Report features that alone predict the target almost perfectly."""
-    shares, _ = explained_by_feature(coded, np.arange(dataset.n_features), target, dataset.kind)
-    order = np.argsort(-shares, kind="stable")[:MOST_LOOKED_AT]
-    names = [
+def _leaks(dataset: Dataset, coded: Coded, target: Array, transform: str) -> list[str]:
+    """Return the features that alone predict the target almost perfectly."""
+    shares, _ = explained_variance(coded.F, np.arange(coded.F.shape[1]), target, dataset.kind)
+    worth = np.zeros(dataset.n_features)
+    np.maximum.at(worth, coded.variables, shares)
+    categories = [j for j, own in enumerate(dataset.levels or ()) if own is not None]
+    worth[categories] = np.maximum(worth[categories], explained_alone(dataset, categories, transform))
+    order = np.argsort(-worth, kind="stable")[:MOST_LOOKED_AT]
+    return [
         dataset.feature_names[j]
-        for j in order[shares[order] >= WORTH_A_LOOK].tolist()
+        for j in order[worth[order] >= WORTH_A_LOOK].tolist()
         if _predicts(coded, j, target, dataset.kind == "classes")
     ]
-    if not names:
-        return []
+
+
+def _leak_sentence(names: list[str], target: str) -> str:
     one = len(names) == 1
     predict, they = ("predicts", "it is") if one else ("each predict", "they are")
-    return [
-        f"possible leakage: {listed(names)} alone {predict} {quoted(dataset.target_name)} almost perfectly; "
+    return (
+        f"possible leakage: {listed(names)} alone {predict} {quoted(target)} almost perfectly; "
         f"if {they} known only afterwards, drop {'it' if one else 'them'}"
-    ]
+    )
 
 
 def _predicts(coded: Coded, feature: int, target: Array, classes: bool) -> bool:
     """Return whether a small tree on one feature predicts the target almost perfectly on unseen samples."""
-    from sklearn.model_selection import cross_val_score
+    from sklearn.model_selection import KFold, cross_val_score
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     columns, _ = coded.columns(np.array([feature]))
@@ -250,7 +390,8 @@ def _predicts(coded: Coded, feature: int, target: Array, classes: bool) -> bool:
     if not classes:
         tree = DecisionTreeRegressor(min_samples_leaf=2, random_state=0)
         folds = min(3, len(target))
-        return len(target) >= 6 and float(np.mean(cross_val_score(tree, F, tame(target), cv=folds))) >= LEAK
+        cv = KFold(folds, shuffle=True, random_state=0)  # rows may be sorted by the target
+        return len(target) >= 6 and float(np.mean(cross_val_score(tree, F, tame(target), cv=cv))) >= LEAK
     times = np.bincount(target)
     if times.min() < 3:
         return False

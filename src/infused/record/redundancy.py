@@ -9,6 +9,7 @@ from scipy import sparse
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
+from infused._runtime.threads import spans
 from infused._typing import Floats, Ints
 from infused.coding import Coded
 from infused.exceptions import InputError
@@ -18,7 +19,7 @@ from infused.record.schema import StandIn
 #: Two features whose correlation is this strong share 64% of their variance.
 THRESHOLD = 0.8
 
-SMALLEST = 1e-10  # of the singular values of a block, against the largest
+SMALLEST = 1e-10  # singular value of unit columns that are not a combination of the others
 ROWS_AT_ONCE = 4096  # sparse columns become dense for this many samples at a time
 
 
@@ -36,8 +37,8 @@ def redundancy_groups(X: Any, threshold: float = THRESHOLD, ends: Ints | None = 
     threshold : float
         Between 0 and 1.
     ends : ndarray of int, optional
-        Where features have several columns: where those of each end. Then the correlation of a pair is the
-        largest canonical correlation of its columns.
+        Where features have several columns: where those of each end. Then the correlation of a pair is that
+        of its blocks, see :func:`block_correlation`.
 
     Returns
     -------
@@ -56,7 +57,7 @@ def redundancy_groups(X: Any, threshold: float = THRESHOLD, ends: Ints | None = 
     """
     if not 0 <= threshold <= 1:
         raise InputError(f"threshold must lie between 0 and 1, got {threshold}.")
-    matrix = absolute_correlation(X) if ends is None else canonical_correlation(X, ends)
+    matrix = absolute_correlation(X) if ends is None else block_correlation(X, ends)
     if len(matrix) == 1:
         return matrix, np.ones(1, dtype=np.int64)
     tree = linkage(squareform(1.0 - matrix, checks=False), method="complete")
@@ -92,27 +93,46 @@ def absolute_correlation(X: Any) -> Floats:
     return matrix
 
 
-def canonical_correlation(X: Floats, ends: Ints) -> Floats:
-    """Compute the largest canonical correlation of all pairs of blocks of columns; |r| of single columns."""
-    bases = []
-    for start, end in zip([0, *ends[:-1]], ends, strict=True):
-        block = X[:, start:end] - X[:, start:end].mean(axis=0)
-        length = np.linalg.norm(block, axis=0)
-        block = block / np.where(length > 0, length, 1.0)
-        left, sizes, _ = np.linalg.svd(block, full_matrices=False)
-        bases.append(left[:, sizes > SMALLEST * max(1.0, sizes[0])])
-    widths = np.array([basis.shape[1] for basis in bases])
-    stops = np.cumsum(widths)
-    joined = np.hstack(bases)
-    products = np.abs(joined.T @ joined)
+def block_correlation(X: Floats, ends: Ints) -> Floats:
+    r"""Compute the correlation of all pairs of blocks of columns: |r| of two single columns.
+
+    .. math:: \sqrt{\sum_i \rho_i^2 / \min(p, q)}
+
+    with the canonical correlations :math:`\rho_i` of blocks of ranks p and q. Of two categories this is
+    Cramér's V, of a number and a category the correlation ratio. Two categories that share one level have a
+    canonical correlation of one, and yet need not be redundant.
+    """
+    bases = [_orthonormal(X[:, start:end]) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
     matrix = np.eye(len(bases))
     for i, j in zip(*np.triu_indices(len(bases), 1), strict=True):
-        rows = slice(stops[i] - widths[i], stops[i])
-        part = products[rows, stops[j] - widths[j] : stops[j]]
-        if part.size:
-            largest = part[0, 0] if part.size == 1 else np.linalg.norm(bases[i].T @ bases[j], 2)
-            matrix[i, j] = matrix[j, i] = min(1.0, float(largest))
+        matrix[i, j] = matrix[j, i] = _association(bases[i], bases[j])
     return matrix
+
+
+def correlations_with(coded: Coded, feature: int, n_features: int) -> Floats:
+    """Compute the correlation of one feature with every feature, as :func:`block_correlation` defines it."""
+    found = np.empty(n_features)
+    own = _orthonormal(dense_columns(coded.F, coded.columns(np.array([feature]))[0]))
+    for strip in spans(n_features, BLOCK):
+        columns, ends = coded.columns(np.arange(n_features)[strip])
+        F = dense_columns(coded.F, columns)
+        if len(columns) == len(ends):
+            found[strip] = np.minimum(1.0, np.linalg.norm(own.T @ _unit(F), axis=0))
+        else:
+            blocks = zip([0, *ends[:-1]], ends, strict=True)
+            found[strip] = [_association(own, _orthonormal(F[:, start:end])) for start, end in blocks]
+    return found
+
+
+def _orthonormal(block: Floats) -> Floats:
+    """Return an orthonormal basis of the centred columns of a block."""
+    left, sizes, _ = np.linalg.svd(_unit(block), full_matrices=False)
+    return np.asarray(left[:, sizes > SMALLEST])
+
+
+def _association(one: Floats, other: Floats) -> float:
+    rank = min(one.shape[1], other.shape[1])
+    return min(1.0, float(np.linalg.norm(one.T @ other)) / np.sqrt(rank)) if rank else 0.0
 
 
 def _column_limits(X: Any) -> tuple[Floats, Floats]:

@@ -71,7 +71,11 @@ class DataFacts:
     classes: tuple[ClassCount, ...] | None
     """None for a continuous target."""
     notes: tuple[str, ...]
-    """What the reader did to the data, in words."""
+    """What was done to the data and what the method chose, in sentences."""
+    findings: tuple[str, ...]
+    """What may be wrong with the data, in sentences, the gravest first."""
+    leaks: tuple[str, ...]
+    """Features that alone predict the target almost perfectly."""
     grid_shape: tuple[int, int] | None
     """Rows and columns, where the features are pixels of a picture."""
     grid_order: str
@@ -176,7 +180,8 @@ class SelectedFeature:
     group: int | None
     """Group of near-duplicates, numbered from 1 by rank; None for a feature that is in none."""
     alone: float
-    """Share of its variance that goes with the target, corrected for chance: zero on average for noise."""
+    """What it explains of the target by itself, corrected for chance: the adjusted R² of a continuous target,
+    McFadden's R² of classes; zero on average for noise."""
     unique: float | None
     """Share of the target's variance that a ridge regression on the selected features loses without it; None
     beyond the features that were compared."""
@@ -199,7 +204,7 @@ class FeatureScores:
 class Redundancy:
     """|Pearson correlation| among the best selected features (at most 100), in rank order.
 
-    Of features with several columns, the largest canonical correlation of these.
+    Of two categories Cramér's V, of a number and a category the correlation ratio.
     """
 
     threshold: float

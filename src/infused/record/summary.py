@@ -15,15 +15,16 @@ import numpy as np
 
 from infused import __version__
 from infused._typing import Array, Floats, Ints
-from infused.coding import Coded, Coding
+from infused.coding import Coded, transformed
 from infused.data.dataset import Dataset
 from infused.exceptions import InputError
 from infused.record.explained import (
-    adjusted,
+    Findings,
     class_distribution,
     dense_columns,
-    explained_by_feature,
+    explained_alone,
     lost_without,
+    shown_values,
     target_scatter,
 )
 from infused.record.redundancy import THRESHOLD, redundancy_groups, stand_ins
@@ -47,6 +48,7 @@ MOST_COMPARED = 2000  # all pairs of them are compared
 MOST_IN_MATRIX = 100
 MOST_SHOWN = 24
 MOST_POINTS = 500  # of the objective's path
+NO_FINDINGS = Findings((), ())
 
 
 def summarize(
@@ -57,6 +59,7 @@ def summarize(
     transform: str = "none",
     timings: Mapping[str, float] | None = None,
     notes: Sequence[str] = (),
+    findings: Findings = NO_FINDINGS,
     number: NumberCurve | None = None,
     kept: Ints | None = None,
     rest: Ints | None = None,
@@ -69,19 +72,20 @@ def summarize(
     Parameters
     ----------
     dataset : Dataset
-        The data that the selector was fitted on. Redundancy and distributions are those of its values as
-        they are: pass them untransformed to show them in their own units.
+        The data that the selector was fitted on, before any transform.
     selector : fitted selector
         One of ours, or any scikit-learn selector; what it does not have (coefficients, an objective) the
         record leaves out.
     request : Request
         What was asked.
     transform : str, default="none"
-        What was done to the values before.
+        What was done to the values before: figures and distributions are those of the transformed values.
     timings : mapping of str to float, optional
         Seconds by stage.
     notes : sequence of str, default=()
         Added to the notes on the data.
+    findings : Findings, optional
+        What may be wrong with the data.
     number : NumberCurve, optional
         How the number of features was chosen.
     kept : ndarray of int, optional
@@ -106,14 +110,17 @@ def summarize(
     found = _read(selector, coded.taken(kept).groups, kept, rest)
     best = found.order[: found.n_selected if n_selected is None else n_selected]
     coding = dataset.coder.take(best.tolist()).learn(dataset.X[:, best])
-    columns = [_shown(dataset, coding, place, n) for place, n in enumerate(best[:MOST_SHOWN])]
+    shown = [(dataset.feature_names[n], *shown_values(dataset, n, transform)) for n in best[:MOST_SHOWN]]
+    F = transformed(coded.F, transform, [dataset.feature_names[j] for j in coded.variables], coded.numeric)
+    coded = coded._replace(F=F)
+    alone = explained_alone(dataset, best, transform)
     redundancy, groups = _redundancy(coded, best)
     ranks = np.argsort(found.order) + 1
     names = () if found.coef is None else _coefficient_names(selector, len(found.coef), dataset.target_name)
     return SelectionRecord(
         request=request.recorded(),
         transform=transform,
-        data=_facts(dataset, classes, notes),
+        data=_facts(dataset, classes, notes, findings),
         versions=Versions(__version__, np.__version__, version("scikit-learn"), platform.python_version()),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         timings={stage: float(seconds) for stage, seconds in (timings or {}).items()},
@@ -121,19 +128,19 @@ def summarize(
         reference=_reference(type(selector)),
         standardized=bool(getattr(selector, "standardize", False)),
         coefficient_names=names,
-        selected=_selected(dataset, coded, target, found, best, groups, _wins(shadows, kept)),
+        selected=_selected(dataset, coded, alone, target, found, best, groups, _wins(shadows, kept)),
         features=FeatureScores(
             dataset.feature_names, tuple(map(finite, found.scores)), tuple(ranks.tolist())
         ),
         redundancy=redundancy,
         distributions=tuple(
             class_distribution(name, values, target, len(classes), levels)
-            for name, values, levels in columns
+            for name, values, levels in shown
             if classes is not None
         ),
         scatters=tuple(
             target_scatter(name, values, target, levels)
-            for name, values, levels in columns
+            for name, values, levels in shown
             if classes is None and target.ndim == 1
         ),
         convergence=_convergence(selector),
@@ -145,18 +152,6 @@ def summarize(
     )
 
 
-def _shown(
-    dataset: Dataset, coding: Coding, place: int, feature: int
-) -> tuple[str, Floats, tuple[str, ...] | None]:
-    """Return the name, values and levels of a feature as they are shown; levels are numbered from 0."""
-    name, values = dataset.feature_names[feature], dense_columns(dataset.X, [feature])[:, 0]
-    one = coding.variables[place]
-    if one.levels is None:
-        return name, values, None
-    outcome = coding.outcome(values, place).astype(np.float64)
-    return name, np.where(outcome < 0, np.nan, outcome), one.outcomes
-
-
 def _target(dataset: Dataset) -> tuple[Array, tuple[ClassCount, ...] | None]:
     """Return the target as classes numbered from 0, with their sizes, or as continuous values."""
     if dataset.kind == "real":
@@ -165,7 +160,9 @@ def _target(dataset: Dataset) -> tuple[Array, tuple[ClassCount, ...] | None]:
     return codes, tuple(ClassCount(str(label), int(n)) for label, n in zip(labels, counts, strict=True))
 
 
-def _facts(dataset: Dataset, classes: tuple[ClassCount, ...] | None, notes: Sequence[str]) -> DataFacts:
+def _facts(
+    dataset: Dataset, classes: tuple[ClassCount, ...] | None, notes: Sequence[str], findings: Findings
+) -> DataFacts:
     grid = dataset.grid_shape
     if grid is not None and grid[0] * grid[1] != dataset.n_features:
         raise InputError(f"A grid of {grid} does not have {dataset.n_features} features: correct grid_shape.")
@@ -179,6 +176,8 @@ def _facts(dataset: Dataset, classes: tuple[ClassCount, ...] | None, notes: Sequ
         target=dataset.target_name,
         classes=classes,
         notes=(*dataset.notes, *notes),
+        findings=findings.sentences,
+        leaks=findings.leaks,
         grid_shape=grid,
         grid_order=dataset.grid_order,
         mean_picture=None if mean is None else tuple(mean.tolist()),
@@ -202,15 +201,13 @@ def _redundancy(coded: Coded, best: Ints) -> tuple[Redundancy | None, list[int |
 def _selected(
     dataset: Dataset,
     coded: Coded,
+    alone: Floats,
     target: Array,
     found: _Fitted,
     best: Ints,
     groups: list[int | None],
     wins: dict[int, float],
 ) -> tuple[SelectedFeature, ...]:
-    alone = np.zeros(0)
-    if len(best):
-        alone = adjusted(*explained_by_feature(coded, best, target, dataset.kind), dataset.n_samples)
     others = stand_ins(coded, best, dataset.feature_names)
     columns, ends = coded.columns(best[:MOST_COMPARED])
     unique = lost_without(dense_columns(coded.F, columns), target, dataset.kind, ends).tolist()

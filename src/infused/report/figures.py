@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from infused._runtime.checks import sound
 from infused._typing import Array, Floats, Ints
 from infused.bench.plan import REFERENCES
-from infused.bench.tuning import transformed
+from infused.coding import transformed
 from infused.exceptions import InputError
 from infused.graphs.feature_graph import FeatureGraph
 from infused.graphs.validation import Graph, Target, resolve_target

@@ -1,4 +1,4 @@
-"""``infused.explain``: what the data say of one feature."""
+"""``infused.explain``: one feature, its values by class, its relevance and its neighbours."""
 
 from __future__ import annotations
 
@@ -10,48 +10,45 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from infused._runtime.compat import cached_property
 from infused._runtime.files import check_place, settle, write_together
 from infused._runtime.messages import extra
 from infused._runtime.progress import Stage, timed
-from infused._runtime.threads import spans, workers
+from infused._runtime.threads import spans
 from infused._typing import Array, Floats, Ints
-from infused.coding import Coded, Coding
 from infused.data import Dataset, load_data
 from infused.data.columns import find_column
 from infused.exceptions import InputError, Setting
 from infused.graphs import feature_distributions, target_distributions
 from infused.information import similarity
-from infused.information.discrete import DenseCodes, discretize, distinct_samples, target_codes
-from infused.information.mutual import MutualInformation
-from infused.record.explained import adjusted, class_distribution, dense_columns, explained_by_feature
-from infused.record.redundancy import absolute_correlation, canonical_correlation
+from infused.record.explained import class_distribution, dense_columns, explained_alone, shown_values
+from infused.record.redundancy import correlations_with
 from infused.record.schema import encode
 from infused.record.summary import finite
-from infused.selectors.scores.univariate import anova
+from infused.selectors.method import Method, prepared, with_groups
 from infused.workflow.select import check_jobs
 
 SCHEMA = "infused.explain/2"
 FILES = ("graph.png", "explain.json")
 STRIP = 256  # features whose graphs are compared at a time
-PARTS = 4  # of a real target
+PARTS = 4  # of a continuous target
 
 
 @dataclass(frozen=True)
 class Spread:
-    """The values of the feature in one class, or in one part of a real target."""
+    """The values of the feature in one class, or in one part of a continuous target."""
 
     name: str
     count: int
     five: tuple[float, float, float, float, float] | None
-    """Smallest, lower quartile, median, upper quartile, largest; None for a category, and where all miss."""
+    """Smallest, lower quartile, median, upper quartile, largest; None for a category, and where no value is
+    known."""
     histogram: tuple[int, ...]
     """Counts on the bins, or on the levels, that all parts share."""
 
 
 @dataclass(frozen=True)
 class Relevance:
-    """How much a feature tells about the target, and its place among all features."""
+    """How strongly a feature depends on the target, and its rank among all features."""
 
     value: float
     rank: int
@@ -59,7 +56,7 @@ class Relevance:
 
 @dataclass(frozen=True)
 class Neighbour:
-    """Another feature, and how much of this one it repeats."""
+    """Another feature, and how strongly it is correlated with this one."""
 
     name: str
     correlation: float
@@ -70,7 +67,7 @@ class Neighbour:
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """What the data say of one feature: its values by class, its relevance, and what repeats it.
+    """One feature: its values by class, its relevance for the target, and the features closest to it.
 
     Parameters
     ----------
@@ -87,14 +84,15 @@ class Explanation:
     target : str
         What y is called.
     alone : float
-        Share of its variance that goes with the target, corrected for chance.
+        What it explains of the target by itself, corrected for chance: adjusted R² of a continuous target,
+        McFadden's R² of classes.
     f_value : Relevance
-        Of an analysis of variance, with its rank among all features.
+        F value of an analysis of variance, as the method anova computes it, with its rank among all features.
     mutual_information : Relevance
-        In nats, of the values in five bins.
+        Mutual information with the target in nats, as the method mutual-info computes it.
     entropy : float or None
-        Of the distribution of its graph, in nats; at most the logarithm of the number of samples. None for a
-        category.
+        Entropy of the distribution of its graph, in nats; at most the logarithm of the number of samples.
+        None for a category.
     target_similarity : float or None
         Similarity I_S of its graph and its target graph; None for a category.
     bin_edges : tuple of float
@@ -102,9 +100,9 @@ class Explanation:
     levels : tuple of str or None
         What the bins are, for a category.
     by_target : tuple of Spread
-        Its values in each class, or in each quarter of a real target.
+        Its values in each class, or in each quarter of a continuous target.
     by_correlation : tuple of Neighbour
-        The features that correlate most with it; of categories, by the largest canonical correlation.
+        The features that correlate most with it; of categories, by Cramér's V.
     by_similarity : tuple of Neighbour
         The features whose graphs are most similar to its own.
     notes : tuple of str
@@ -120,7 +118,7 @@ class Explanation:
     --------
     >>> import infused
     >>> print(infused.explain("wine", "proline"))
-    proline: 70.0% of its variance goes with grower, rank 2 of 13 by F value; closest to alcohol (|r| 0.64)
+    proline explains 47.9% of grower by itself, rank 2 of 13 by F value; closest to alcohol (|r| 0.64)
     """
 
     name: str
@@ -146,7 +144,7 @@ class Explanation:
         return f"<Explanation: {self}>"
 
     def __str__(self) -> str:
-        words = f"{self.name}: {self.alone:.1%} of its variance goes with {self.target}, "
+        words = f"{self.name} explains {self.alone:.1%} of {self.target} by itself, "
         words += f"rank {self.f_value.rank:,} of {self.n_features:,} by F value"
         if not self.by_correlation:
             return words
@@ -154,7 +152,7 @@ class Explanation:
         return f"{words}; closest to {closest.name} (|r| {closest.correlation:.2f})"
 
     def to_json(self) -> str:
-        """The facts as text, with their schema.
+        """Return the facts as JSON, with their schema.
 
         Returns
         -------
@@ -165,7 +163,7 @@ class Explanation:
         return json.dumps({"schema": SCHEMA, **own}, ensure_ascii=False, indent=1)
 
     def plot(self, *, ax: Any = None) -> Any:
-        """The feature's graph beside its target graph; of a category, its levels and their shares.
+        """Draw the feature's graph beside its target graph; of a category, its levels and their shares.
 
         Parameters
         ----------
@@ -183,7 +181,7 @@ class Explanation:
         if self.levels is not None:
             parts = {part.name: part.histogram for part in self.by_target}
             return plot_levels(self.name, self.levels, parts, ax=ax)
-        values = feature_view(self.data).values(self.position)
+        values = _numbers(self.data, np.array([self.position]))[:, 0]
         return plot_feature_graph(values, self.data.y, target=self.data.kind, name=self.name, ax=ax)
 
     def save(self, folder: str | PathLike[str], *, force: bool = False) -> list[Path]:
@@ -213,7 +211,7 @@ class Explanation:
 
 
 def check_files(folder: str | PathLike[str], force: bool) -> list[Path]:
-    """The files that an explanation fills, or an error where they cannot be written."""
+    """Return the files that an explanation fills; raise where they cannot be written."""
     extra("matplotlib")
     settle(Path(folder), FILES)
     files = [Path(folder) / name for name in FILES]
@@ -231,7 +229,7 @@ def explain(
     n_jobs: int | None = None,
     **options: Any,
 ) -> Explanation:
-    """Explain one feature: its values by class, what it tells about the target, and what repeats it.
+    """Explain one feature: its values by class, what it explains of the target, and what is close to it.
 
     Parameters
     ----------
@@ -273,23 +271,21 @@ def explain(
 
 
 def explain_feature(dataset: Dataset, feature: int, n_neighbours: int, n_jobs: int | None) -> Explanation:
-    """Facts about one feature, by position, of data with one target."""
+    """Explain one feature, by position, of data with one target."""
     if dataset.y.ndim > 1:
         raise InputError(
             f"explain takes one target, but {dataset.target_name!r} has {dataset.y.shape[1]} columns"
         )
-    real, view = dataset.kind == "real", feature_view(dataset)
-    values, levels = view.values(feature), view.levels(feature)
-    labels, names = _parts(dataset.y) if real else _classes(dataset.y)
+    values, levels = shown_values(dataset, feature)
+    labels, names = _parts(dataset.y) if dataset.kind == "real" else _classes(dataset.y)
     own = class_distribution(dataset.feature_names[feature], values, labels, len(names), levels)
-    target = dataset.y if real else labels
-    alone = explained_by_feature(view.coded, np.array([feature]), target, dataset.kind)
-    correlation = _correlation(view, feature)
+    correlation = correlations_with(dataset.coded(), feature, dataset.n_features)
     similar = np.full(dataset.n_features, np.nan)
     entropy = target_similarity = None
     if levels is None:
-        P, similar = _compared(view, feature, n_jobs)
-        T = target_distributions(values[:, None], dataset.y, target=dataset.kind, n_jobs=n_jobs)
+        filled = _numbers(dataset, np.array([feature]))
+        P, similar = _similarities(dataset, filled, n_jobs)
+        T = target_distributions(filled, dataset.y, target=dataset.kind, n_jobs=n_jobs)
         entropy = float(-np.sum(P * np.log(P, where=P > 0, out=np.zeros_like(P))))
         target_similarity = float(similarity(P, T[:, 0]))
 
@@ -305,11 +301,11 @@ def explain_feature(dataset: Dataset, feature: int, n_neighbours: int, n_jobs: i
         position=feature,
         n_features=dataset.n_features,
         n_samples=dataset.n_samples,
-        n_distinct=len(np.unique(values)),
+        n_distinct=len(np.unique(values[~np.isnan(values)])),
         target=dataset.target_name,
-        alone=float(adjusted(*alone, dataset.n_samples)[0]),
-        f_value=_place(_f_values(view, target, real), feature),
-        mutual_information=_place(_mutual_information(view, n_jobs), feature),
+        alone=float(explained_alone(dataset, [feature])[0]),
+        f_value=_relevance(dataset, feature, "anova", n_jobs),
+        mutual_information=_relevance(dataset, feature, "mutual-info", n_jobs),
         entropy=entropy,
         target_similarity=target_similarity,
         bin_edges=own.edges,
@@ -324,65 +320,33 @@ def explain_feature(dataset: Dataset, feature: int, n_neighbours: int, n_jobs: i
     )
 
 
-def _compared(view: FeatureView, feature: int, n_jobs: int | None) -> tuple[Floats, Floats]:
-    """The distribution of the feature's graph, and I_S with every number; NaN for categories."""
-    stage = Stage(None, "comparing features", view.data.n_features)
-    P = feature_distributions(view.values(feature)[:, None], n_jobs=n_jobs)
-    similar, numbers = np.full(view.data.n_features, np.nan), view.numbers
+def _numbers(dataset: Dataset, features: Ints) -> Floats:
+    """Return numbers as a selector sees them, with missing values filled."""
+    columns, ends = dataset.coded().columns(features)
+    return dense_columns(dataset.coded().F, columns[np.concatenate([[0], ends[:-1]])])
+
+
+def _similarities(dataset: Dataset, values: Floats, n_jobs: int | None) -> tuple[Floats, Floats]:
+    """Return the distribution of a feature's graph, and I_S with every number; NaN for categories."""
+    stage = Stage(None, "comparing features", dataset.n_features)
+    P = feature_distributions(values, n_jobs=n_jobs)
+    similar = np.full(dataset.n_features, np.nan)
+    numbers = np.array(
+        [j for j in range(dataset.n_features) if dataset.levels is None or dataset.levels[j] is None]
+    )
     for strip in spans(len(numbers), STRIP):
-        Q = feature_distributions(dense_columns(view.X, numbers[strip]), n_jobs=n_jobs)
+        Q = feature_distributions(_numbers(dataset, numbers[strip]), n_jobs=n_jobs)
         similar[numbers[strip]] = similarity(np.broadcast_to(P, Q.shape), Q)
         stage.advance(Q.shape[1])
     return P[:, 0], similar
 
 
-def _correlation(view: FeatureView, feature: int) -> Floats:
-    """|r| with every feature, or the largest canonical correlation where one has several columns."""
-    n_features = view.data.n_features
-    columns, _ = view.coded.columns(np.array([feature]))
-    own, found = dense_columns(view.coded.F, columns), np.empty(n_features)
-    for strip in spans(n_features, STRIP):
-        others, ends = view.coded.columns(np.arange(n_features)[strip])
-        both = np.hstack([own, dense_columns(view.coded.F, others)])
-        if view.coded.groups is None:
-            found[strip] = absolute_correlation(both)[0, 1:]
-        else:
-            width = own.shape[1]
-            found[strip] = [
-                canonical_correlation(
-                    np.hstack([own, both[:, width + start : width + end]]),
-                    np.array([width, width + end - start]),
-                )[0, 1]
-                for start, end in zip([0, *ends[:-1]], ends, strict=True)
-            ]
-    return found
-
-
-def _f_values(view: FeatureView, target: Array, real: bool) -> Floats:
-    """Of an analysis of variance; of features with several columns, from the share that is explained."""
-    if view.coded.groups is None:
-        return anova(view.coded.F, view.data.y, real)
-    kind = view.data.kind
-    shares, degrees = explained_by_feature(view.coded, np.arange(view.data.n_features), target, kind)
-    left = max(1, view.data.n_samples - 1 - degrees)
-    return np.asarray(shares / np.maximum(1 - shares, 1e-15) * left / max(1, degrees))
-
-
-def _mutual_information(view: FeatureView, n_jobs: int | None) -> Floats:
-    y = target_codes(view.X, view.data.y, target=view.data.kind)
-    distinct, _ = distinct_samples(view.X, view.data.y)
-    codes = discretize(view.X, n_jobs=n_jobs, distinct=distinct)
-    if isinstance(codes, DenseCodes):
-        for j in range(view.data.n_features):
-            if view.levels(j) is not None:  # bins would join levels
-                codes.codes[j] = view.values(j)
-                codes.n_codes[j] = len(view.levels(j) or ())
-    with workers(n_jobs) as pool:
-        return MutualInformation.build(codes, y, pool).with_target()
-
-
-def _place(values: Floats, feature: int) -> Relevance:
-    return Relevance(float(values[feature]), 1 + int((values > values[feature]).sum()))
+def _relevance(dataset: Dataset, feature: int, id: str, n_jobs: int | None) -> Relevance:
+    """Return the score that a selector gives the feature, and its rank."""
+    coded = dataset.coded()
+    selector = with_groups(prepared(Method(id), 1, dataset.kind, n_jobs=n_jobs), coded.groups)
+    scores = selector.fit(coded.F, dataset.y).scores_
+    return Relevance(float(scores[feature]), 1 + int((scores > scores[feature]).sum()))
 
 
 def _classes(y: Array) -> tuple[Ints, list[str]]:
@@ -391,7 +355,7 @@ def _classes(y: Array) -> tuple[Ints, list[str]]:
 
 
 def _parts(y: Floats) -> tuple[Ints, list[str]]:
-    """Quarters of a real target, fewer where many samples share a value."""
+    """Cut a continuous target into quarters, fewer where many samples share a value."""
     inner = np.unique(np.quantile(y, np.arange(1, PARTS) / PARTS))
     labels = np.searchsorted(inner, y)  # a part holds its upper limit
     present, labels = np.unique(labels, return_inverse=True)
@@ -400,47 +364,8 @@ def _parts(y: Floats) -> tuple[Ints, list[str]]:
 
 
 def _spread(name: str, values: Floats, histogram: tuple[int, ...], levels: tuple[str, ...] | None) -> Spread:
-    if levels is not None:
+    known = values[~np.isnan(values)]
+    if levels is not None or not len(known):
         return Spread(name, len(values), None, histogram)
-    low, lower, middle, upper, high = np.quantile(values, (0, 0.25, 0.5, 0.75, 1)).tolist()
+    low, lower, middle, upper, high = np.quantile(known, (0, 0.25, 0.5, 0.75, 1)).tolist()
     return Spread(name, len(values), (low, lower, middle, upper, high), histogram)
-
-
-@dataclass(frozen=True)
-class FeatureView:
-    """Features as one column of numbers each: gaps filled, the outcomes of categories numbered."""
-
-    data: Dataset
-    coding: Coding
-    coded: Coded
-
-    @cached_property
-    def X(self) -> Any:
-        """All of them."""
-        if not self.coding.variables or not isinstance(self.data.X, np.ndarray):
-            return self.coded.F
-        return np.column_stack([self.values(j) for j in range(self.data.n_features)])
-
-    @property
-    def numbers(self) -> Ints:
-        """Which are no categories."""
-        return np.array([j for j in range(self.data.n_features) if self.levels(j) is None], dtype=np.int64)
-
-    def levels(self, feature: int) -> tuple[str, ...] | None:
-        """What the numbers of a category stand for."""
-        if not self.coding.variables or self.coding.variables[feature].levels is None:
-            return None
-        return self.coding.variables[feature].outcomes
-
-    def values(self, feature: int) -> Floats:
-        """One of them."""
-        if self.levels(feature) is None:
-            columns, _ = self.coded.columns(np.array([feature]))
-            return dense_columns(self.coded.F, columns[:1])[:, 0]
-        return self.coding.outcome(self.data.X[:, feature], feature).astype(np.float64)
-
-
-def feature_view(dataset: Dataset) -> FeatureView:
-    """The view on all samples."""
-    coding = dataset.coder.fit(dataset.X)
-    return FeatureView(dataset, coding, coding.apply(dataset.X))

@@ -15,8 +15,8 @@ from scipy import sparse
 from infused._runtime.messages import check_choice, count, listed, quoted
 from infused._runtime.progress import timed
 from infused._typing import Ints
-from infused.bench.tuning import TRANSFORMS, choose_number, choose_transform, transformed
-from infused.coding import Coded
+from infused.bench.tuning import choose_number, choose_transform
+from infused.coding import TRANSFORMS, Coded, transformed
 from infused.data import DataError, Dataset, load_data
 from infused.data.columns import find_columns
 from infused.data.reading import ReadOptions, several
@@ -187,7 +187,8 @@ def run_request(
         selector = with_groups(made.set_params(n_features_to_select=k), coded.groups).fit(F, dataset.y)
     trust = assess_trust(selector, F, dataset.y, request, timings, n_jobs, process_time() - start)
     with timed({}, "summarise", "summarising"):
-        found = inspect_data(seen.data, coded, pixels=dataset.grid_shape is not None)
+        pixels = dataset.grid_shape is not None
+        findings = inspect_data(seen.data, coded, pixels, chosen.transform)
         first = [dataset.feature_names[j] for j in kept]
         record = summarize(
             dataset,
@@ -195,7 +196,8 @@ def run_request(
             replace(request, method=_complete(asked, selector, first), stability=trust.n_pairs),
             transform=chosen.transform,
             timings=timings,
-            notes=(*seen.notes, *found, *_kept_note(first), *chosen.reasons, *_fit_notes(selector, trust)),
+            notes=(*seen.notes, *_kept_note(first), *chosen.reasons, *_fit_notes(selector, trust)),
+            findings=findings,
             number=chosen.number or getattr(selector, "number_curve_", None),
             kept=seen.positions,
             rest=seen.rest,

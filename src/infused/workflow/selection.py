@@ -11,6 +11,7 @@ import numpy as np
 from infused._runtime.files import settle, write_whole
 from infused._runtime.messages import count, extra
 from infused.coding import Coding
+from infused.coding import transformed as transformed_values
 from infused.data import Dataset
 from infused.data.reading import ReadOptions
 from infused.data.recorded import read_recorded
@@ -235,7 +236,6 @@ def applied(
     record: SelectionRecord, data: Any, transformed: bool, reading: ReadOptions
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The selected features of other data, by name, treated as recorded; and notes on what was done."""
-    from infused.bench.tuning import transformed as transform_values
 
     names = tuple(feature.name for feature in record.selected)
     if not names:
@@ -252,7 +252,7 @@ def applied(
         gaps = np.isnan(values)
         if one.levels is None:
             filled = np.where(gaps, one.fill or 0.0, values)
-            columns[one.name] = transform_values(filled[:, None], transform, [one.name])[:, 0]
+            columns[one.name] = transformed_values(filled[:, None], transform, [one.name])[:, 0]
             counts["filled"] += int(gaps.sum())
         else:
             told = np.array([*one.outcomes, None], dtype=object)

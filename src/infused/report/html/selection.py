@@ -92,7 +92,7 @@ def render_report(record: SelectionRecord) -> str:
             if words
         ),
         facts=_facts(record),
-        findings=[note[:1].upper() + note[1:] for note in record.data.notes],
+        findings=[note[:1].upper() + note[1:] for note in (*record.data.findings, *record.data.notes)],
         notes=[column_words(record), *[beyond] * (record.data.n_features > MOST_ROWS)],
         settings=_settings(record),
         citations=citations(record),
