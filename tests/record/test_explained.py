@@ -3,47 +3,117 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.feature_selection import f_classif
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import log_loss
 from sklearn.preprocessing import StandardScaler
 
-from infused.record.explained import adjusted, explained_variance, lost_without, target_basis
+from infused.data import load_data
+from infused.record.explained import explained_alone, explained_variance, lost_without, target_basis
 
 
-def test_classes_as_in_the_f_test(rng):
+def alone(table, y, transform="none", **options):
+    data = load_data((pd.DataFrame(table), y), **options)
+    return explained_alone(data, range(data.n_features), transform)
+
+
+def test_shares_of_variance_are_those_of_the_f_test(rng):
     X, y = load_wine().data, rng.integers(0, 4, 178)
     shares, degrees = explained_variance(X, np.arange(13), y, "classes")
     F = f_classif(X, y)[0]
     np.testing.assert_allclose(shares, 3 * F / (3 * F + len(y) - 4), rtol=1e-9)
     assert degrees == 3
-    # The adjusted share is the epsilon squared of Kelley: one less the ratio of the variances.
-    np.testing.assert_allclose(
-        adjusted(shares, degrees, len(y)), 3 * (F - 1) / (3 * F + len(y) - 4), rtol=1e-9
-    )
-
-
-def test_real_targets_as_squared_correlation(rng):
     X, y = load_diabetes(return_X_y=True)
     shares, degrees = explained_variance(X, np.arange(10), y, "real")
     np.testing.assert_allclose(shares, [np.corrcoef(f, y)[0, 1] ** 2 for f in X.T])
     assert degrees == 1
 
 
+def test_a_number_explains_what_a_logistic_regression_does():
+    """McFadden's R² of scikit-learn's model without a penalty, less the degrees of freedom."""
+    X, y = load_wine(return_X_y=True)
+    Z, found = StandardScaler().fit_transform(X), alone(X, y)
+    sizes = np.bincount(y)
+    none = -2 * (sizes * np.log(sizes / len(y))).sum()
+    for j in range(13):
+        model = LogisticRegression(C=1e8, tol=1e-8, max_iter=10_000).fit(Z[:, [j]], y)
+        deviance = 2 * len(y) * log_loss(y, model.predict_proba(Z[:, [j]]))
+        assert found[j] == pytest.approx((none - deviance - 2) / (none - 2), abs=1e-3)
+
+
+def test_a_number_explains_the_adjusted_r2_of_a_continuous_target():
+    X, y = load_diabetes(return_X_y=True)
+    shares = np.array([np.corrcoef(f, y)[0, 1] ** 2 for f in X.T])
+    np.testing.assert_allclose(alone(X, y), 1 - (1 - shares) * 441 / 440)
+
+
+def test_a_category_explains_what_an_analysis_of_variance_does(rng):
+    y, level = rng.normal(size=200), rng.integers(0, 5, 200)
+    within = sum(((y[level == n] - y[level == n].mean()) ** 2).sum() for n in range(5))
+    expected = 1 - within / ((y - y.mean()) ** 2).sum() * 199 / 195
+    names = np.array(list("abcde"))[level]
+    assert alone({"c": names, "x": rng.normal(size=200)}, y)[0] == pytest.approx(expected)
+
+
+def test_a_number_and_its_classes_explain_as_much():
+    """Also where codes stand for classes, and where values are missing."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=2000)
+    y = np.where(x + rng.normal(size=2000) > 0, "yes", "no")
+    table = {
+        "number": x,
+        "binned": pd.cut(x, [-9, -2, -1, -0.5, 0, 0.5, 1, 2, 9]).astype(str),
+        "missing": np.where(rng.random(2000) < 0.3, np.nan, x),
+    }
+    number, binned, missing = alone(table, y)
+    assert binned == pytest.approx(number, abs=0.02) and missing == pytest.approx(number, abs=0.03)
+    y = rng.integers(0, 3, 300)
+    classes = np.array(["low", "middle", "high"])[y]
+    codes = {"name": np.array(list("abc"))[y], "code": 7.5 * y, "shifted": 1e9 + y}
+    np.testing.assert_allclose(alone(codes, classes, keep_duplicates=True), 1, atol=1e-3)
+
+
+def test_leaks_through_many_levels_and_missing_values_are_seen():
+    rng = np.random.default_rng(1)
+    grade = rng.integers(0, 35, 3000)
+    table = {"sub_grade": [f"s{n}" for n in grade], "other": rng.normal(size=3000)}
+    assert alone(table, 0.5 * grade + 0.2 * rng.normal(size=3000))[0] > 0.99
+    price = rng.normal(20, 9, 93)
+    mpg = 50 - price + 3.4 * rng.normal(size=93)
+    shares = np.corrcoef(price[7:], mpg[7:])[0, 1] ** 2
+    price[:7] = np.nan
+    assert alone({"price": price, "other": rng.normal(size=93)}, mpg)[0] == pytest.approx(
+        1 - (1 - shares) * 85 / 84
+    )
+
+
+def test_what_is_explained_is_that_of_transformed_values(rng):
+    y = rng.normal(size=300)
+    x = np.expm1(3 + y)
+    before, after = (alone({"x": x, "o": y**2}, y, name)[0] for name in ("none", "log1p"))
+    assert after == pytest.approx(1) and before < 0.8
+
+
 def test_constants_explain_nothing(rng):
     assert explained_variance(np.ones((6, 1)), np.array([0]), np.arange(6) % 2, "classes")[0] == 0
     assert explained_variance(rng.normal(size=(6, 1)), np.array([0]), np.ones(6), "real")[0] == 0
-    assert adjusted(np.array([1.0]), 5, 6) == 0, "a class for every sample"
+    constant = {"c": np.full(12, 1e9 + 0.1), "d": ["same"] * 12, "x": rng.normal(size=12)}
+    for y in (np.tile(["a", "b"], 6), rng.normal(size=12)):
+        assert alone(constant, y, use=["d"])[:2].tolist() == [0, 0]
 
 
-@pytest.mark.parametrize(("n_classes", "kind"), [(2, "classes"), (20, "classes"), (0, "real")])
-def test_noise_explains_nothing_on_average(rng, n_classes, kind):
-    y = rng.normal(size=60) if kind == "real" else np.arange(60) % n_classes
-    shares, degrees = explained_variance(rng.normal(size=(60, 4000)), np.arange(4000), y, kind)
-    found = adjusted(shares, degrees, 60)
-    assert abs(found.mean()) < 3 * found.std() / np.sqrt(len(found))
-    assert shares.mean() > 10 * abs(found.mean()), "without the correction it seems to"
+@pytest.mark.parametrize("kind", ["2", "8", "real"])
+@pytest.mark.parametrize("feature", ["number", "category"])
+def test_noise_explains_nothing_on_average(rng, feature, kind):
+    n = 80
+    y = rng.normal(size=n) if kind == "real" else np.array([f"k{c}" for c in rng.integers(0, int(kind), n)])
+    numbers = rng.normal(size=(n, 600))
+    levels = np.array(list("abcdef"))[rng.integers(0, 6, (n, 600))]
+    found = alone(numbers if feature == "number" else levels, y)
+    assert abs(found.mean()) < 4 * found.std() / np.sqrt(len(found))
 
 
 @pytest.mark.parametrize("wide", [False, True])

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.stats.contingency import association
 
-from infused.record.redundancy import absolute_correlation, redundancy_groups
+from infused.record.redundancy import absolute_correlation, block_correlation, redundancy_groups
 
 
 def slow_groups(matrix, threshold):
@@ -92,3 +93,15 @@ def test_one_feature_is_one_group(rng):
 def test_bad_input_is_refused(X, threshold, message):
     with pytest.raises(ValueError, match=message):
         redundancy_groups(X, threshold)
+
+
+def test_categories_that_share_one_level_are_not_redundant(rng):
+    """ "No internet" stands in every column on internet; among the others they are independent."""
+    online = rng.random(600) < 0.7
+    columns = [np.where(online, 1 + (rng.random(600) < 0.5), 0) for _ in range(2)]
+    F = np.column_stack([np.eye(3)[one] for one in columns])
+    tables = np.array([[((columns[0] == a) & (columns[1] == b)).sum() for b in range(3)] for a in range(3)])
+    matrix = block_correlation(F, np.array([3, 6]))
+    assert matrix[0, 1] == pytest.approx(association(tables, method="cramer")) and matrix[0, 1] < 0.8
+    renamed = np.hstack([F[:, :3], F[:, [2, 0, 1]]])
+    assert block_correlation(renamed, np.array([3, 6]))[0, 1] == pytest.approx(1)

@@ -7,6 +7,8 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import mutual_info_score
+from sklearn.metrics.cluster import expected_mutual_information
 
 import infused
 from infused.bench.tuning import choose_number, ranked_by
@@ -139,22 +141,17 @@ def test_the_record_reads_back_and_reruns(file, tmp_path):
     assert content["coding"][0]["levels"] == ["female", "male"]
 
 
-def test_alone_and_unique_of_a_category_are_those_of_its_columns(file):
-    """Two levels: as for one 0/1 column; more levels: between-class variance over the total one."""
+def test_what_a_category_explains_alone(file):
+    """The mutual information with the target beyond permutations; a missing value is a level."""
     selection = infused.select(file, "survived", k=4, method="anova", drop=["fare", "when"])
-    figures = selection.table.set_index("feature")
-    table = people()
-    y = (table["survived"] == "yes").to_numpy()
-    r2 = np.corrcoef((table["sex"] == "male"), y)[0, 1] ** 2
-    n = len(y)
-    assert figures.loc["sex", "alone"] == pytest.approx(1 - (1 - r2) * (n - 1) / (n - 2))
-    deck = table["deck"].fillna("gap").replace("T", "rare")
-    levels = np.stack([(deck == level) for level in sorted({*deck} - {"rare"})], axis=1).astype(float)
-    between = sum(
-        (levels[y == c].mean(axis=0) - levels.mean(axis=0)) ** 2 * (y == c).mean() for c in (0, 1)
-    ).sum()
-    share = between / levels.var(axis=0).sum()
-    assert figures.loc["deck", "alone"] == pytest.approx(1 - (1 - share) * (n - 1) / (n - 2))
+    figures, table = selection.table.set_index("feature")["alone"], people()
+    y = table["survived"]
+    for name, levels in (("sex", table["sex"]), ("deck", table["deck"].fillna("gap"))):
+        counts = pd.crosstab(y, levels).to_numpy()
+        entropy = mutual_info_score(y, y)
+        by_chance = expected_mutual_information(counts, len(y))
+        share = (mutual_info_score(y, levels) - by_chance) / (entropy - by_chance)
+        assert figures[name] == pytest.approx(share)
 
 
 def test_noise_categories_explain_nothing():
@@ -208,7 +205,9 @@ def test_compare_and_auto_take_tables(file):
 def test_findings(tmp_path):
     table = people().assign(alive=lambda t: np.where(t["survived"] == "yes", "living", "dead"))
     table["rarely"] = (np.arange(len(table)) == 5).astype(int)
-    notes = infused.select(table, "survived", k=2, method="anova").record.data.notes
+    data = infused.select(table, "survived", k=2, method="anova").record.data
+    notes = data.findings
+    assert data.leaks == ("alive",)
     for words in (
         "'alive' alone predicts 'survived' almost perfectly",
         "more than half of the values are missing in 'deck'",
@@ -217,7 +216,7 @@ def test_findings(tmp_path):
     ):
         assert any(words in note for note in notes), (words, notes)
     few = people().iloc[:24].assign(survived=["yes"] * 4 + ["no"] * 20)
-    notes = infused.select(few, "survived", k=2, method="anova").record.data.notes
+    notes = infused.select(few, "survived", k=2, method="anova").record.data.findings
     assert any("fewer than 10 samples in 1 class: 'yes' (4)" in note for note in notes)
     assert any("83.3% of the samples are 'no'" in note for note in notes)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -12,7 +12,7 @@ import numpy as np
 from infused._runtime.progress import Stage
 from infused._typing import Array, Data, Floats, Ints, TargetKind
 from infused.coding import TRANSFORMS, Coded, Coder, lowest, transformed
-from infused.exceptions import InputError, Setting
+from infused.exceptions import Setting
 from infused.record.explained import explained_variance
 from infused.record.sentences import measure, score_number
 from infused.selectors.choose.contest import Contest, curve_of_one
@@ -153,5 +153,3 @@ def _most_explained(X: Data, y: Array, kind: TargetKind, k: int) -> Ints:
     target = np.unique(y, return_inverse=True)[1] if kind == "classes" else y
     shares, _ = explained_variance(X, np.arange(X.shape[1]), target, kind)
     return np.argsort(-shares, kind="stable")[:k]
-
-

@@ -26,7 +26,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
-    help="Select features: which ones, how many, and how redundant they are.",
+    help="Select features: which ones, how many, how stable and how redundant they are.",
     epilog=examples(
         "infused select digits -k 20",
         "infused select patients.csv --target diagnosis -k 10",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 BENCHMARK_HELP = o.help_page(
     """Compare methods by repeated cross-validation.
 
-    Every method selects on the training part of every fold, and a classifier with the selected features is
+    Every method selects on the training part of every fold, and a model with the selected features is
     scored on the test part, for every number of features. Each finished fold of a method is a file in the
     store: a run that was stopped goes on where it was, and a run with more repeats or methods computes what
     is missing. Results of an earlier version of a method or of the protocol are kept and shown as such, and
@@ -60,7 +60,7 @@ def benchmark(
         typer.Option(
             "--datasets",
             metavar="A,B",
-            help="Names or files, commas between; by default the paper's eight.",
+            help="Names or files, separated by commas; by default the paper's eight.",
         ),
     ] = None,
     methods: Annotated[
@@ -68,8 +68,8 @@ def benchmark(
         typer.Option(
             "--methods",
             metavar="a,b",
-            help="Ids, commas between, or all; by default the paper's and greedy-forward, anova, random. "
-            "Parameters after colons: lasso:lambda1=0.1.",
+            help="Ids, separated by commas, or all; by default the paper's and greedy-forward, anova, "
+            "random. Parameters follow colons: lasso:lambda1=0.1.",
         ),
     ] = None,
     ablate: Annotated[
@@ -79,8 +79,10 @@ def benchmark(
         str | None,
         typer.Option("-k", "--features", metavar="K,K", help="Numbers of features; by default 10, 20, ..."),
     ] = None,
-    repeats: Annotated[int, typer.Option("--repeats", metavar="N", help="Of the cross-validation.")] = 1,
-    folds: Annotated[int, typer.Option("--folds", metavar="N", help="Of each repeat.")] = 10,
+    repeats: Annotated[
+        int, typer.Option("--repeats", metavar="N", help="Repeats of the cross-validation.")
+    ] = 1,
+    folds: Annotated[int, typer.Option("--folds", metavar="N", help="Folds of each repeat.")] = 10,
     protocol: o.ProtocolOption = "nested",
     classifier: o.CLASSIFIER = None,
     allow_imports: o.AllowImports = False,
@@ -90,7 +92,7 @@ def benchmark(
     jobs: o.Processes = -1,
     timeout: o.Timeout = None,
     memory: Annotated[
-        str | None, typer.Option("--memory", metavar="SIZE", help="Most for one process, like 4GB.")
+        str | None, typer.Option("--memory", metavar="SIZE", help="Memory limit of one process, like 4GB.")
     ] = None,
     retry: Annotated[
         bool, typer.Option("--retry", help="Compute again what failed in an earlier run.")
@@ -153,7 +155,7 @@ def benchmark(
 
 
 def _reasons(experiment: Experiment) -> list[str]:
-    """Why something else than accuracy counts, where nobody asked for it."""
+    """Say why another metric than accuracy is used, where nobody asked for it."""
     if experiment.scoring is not None:
         return []
     told = [(problem.name, problem.default_scoring[1]) for problem in experiment.problems]
@@ -173,7 +175,7 @@ def compact(store: StoreFolder = STORE, quiet: o.Quiet = False) -> None:
 def _problems(
     sources: Sequence[str] | None, ks: Sequence[int] | None, reading: dict[str, Any]
 ) -> Iterable[Problem]:
-    """The data sets; the options for reading are for files, of which each gets them all."""
+    """Read the data sets; every file gets all options of reading."""
     from infused.bench import Problem, default_ks
     from infused.bench.plan import check_ks
     from infused.data import load_data
@@ -186,7 +188,7 @@ def _problems(
 
 
 def chosen_methods(ids: Sequence[str] | None, ablate: bool, allow_imports: bool = False) -> list[Method]:
-    """What --methods and --ablate ask for."""
+    """Return the methods that --methods and --ablate ask for."""
     from infused.selectors.method import Method
     from infused.selectors.registry import ABLATIONS, available_selectors, selector_info
 
@@ -211,7 +213,7 @@ def _bytes(text: str | None) -> int | None:
 
 
 def _show(rows: DataFrame, quiet: bool) -> None:
-    """Every method at its best k, unless told to be quiet; and what failed, always."""
+    """Show every method at its best k, unless told to be quiet; and what failed, always."""
     if not quiet and (rows["status"] == "ok").any():
         _show_best(terminal.results(), rows)
     failed = rows[rows["status"] != "ok"].drop_duplicates("cell")

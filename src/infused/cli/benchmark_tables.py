@@ -104,7 +104,7 @@ def table(
 
 
 def _stored_rows(folder: Path, methods: list[str] | None = None) -> DataFrame:
-    """The rows of a store, or those of some methods."""
+    """Read the rows of a store, or those of some methods."""
     from infused.bench import Store
     from infused.bench.rows import of_methods
 
@@ -123,7 +123,7 @@ def _csv(tables: list[ResultTable]) -> str:
 def _chosen(
     rows: DataFrame, protocol: ProtocolName, paper: bool, ablation: bool, dataset: str | None
 ) -> tuple[list[ResultTable], list[ResultTable]]:
-    """The tables whose numbers CSV holds, and all that are asked for."""
+    """Return the tables whose numbers CSV holds, and all that are asked for."""
     from infused.bench.paper_tables import datasets_table, published_accuracy_table, structural_table
     from infused.bench.tables import ablation_table, accuracy_tables
 
@@ -143,7 +143,7 @@ def _chosen(
 
 
 def _one_dataset(rows: DataFrame, protocol: ProtocolName, name: str) -> ResultTable:
-    """Every method beside the best."""
+    """Return a table of every method beside the best."""
     from infused.bench.rows import of_protocol
     from infused.bench.standings import compare_methods
     from infused.bench.tables import standings_table
@@ -240,7 +240,7 @@ def _convergence(folder: Path, watch: Watch) -> list[Path]:
 
 
 def _save(figure: Figure, folder: Path, name: str) -> list[Path]:
-    """As PNG and SVG; the same figure gives the same files."""
+    """Write a figure as PNG and SVG; the same figure gives the same files."""
     import matplotlib
     import matplotlib.pyplot as plt
 

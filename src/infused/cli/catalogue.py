@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from infused.selectors.registry import SelectorInfo
 
 METHODS_HELP = help_page(
-    """List the methods: what they do, where they were published, and whether they take real targets.
+    """List the methods: what they do, where they were published, and whether they take continuous targets.
 
     With an ID, list the parameters of that method with their defaults.
     """,
@@ -46,8 +46,8 @@ def methods(
 
 
 def _show_all(console: Console, known: list[SelectorInfo]) -> None:
-    """From the registry alone: to load the classes for their parameters would take seconds."""
-    table = terminal.plain_table("id", "what it does", "published", "real y")
+    """Show the registry alone: to load the classes for their parameters would take seconds."""
+    table = terminal.plain_table("id", "what it does", "published", "continuous")
     for info in known:
         table.add_row(
             Text(info.id, "bold"),
@@ -57,7 +57,9 @@ def _show_all(console: Console, known: list[SelectorInfo]) -> None:
         )
     console.print(table)
     console.print()
-    console.print("real y: whether it takes real targets. infused methods ID lists the parameters of one.")
+    console.print(
+        "continuous: whether it takes continuous targets. infused methods ID lists the parameters of one."
+    )
 
 
 def _show_one(console: Console, info: SelectorInfo) -> None:
@@ -73,7 +75,7 @@ def _show_one(console: Console, info: SelectorInfo) -> None:
 
 
 def _targets(info: SelectorInfo) -> str:
-    return "for classes and real targets" if info.regression else "for classes only"
+    return "for classes and continuous targets" if info.regression else "for classes only"
 
 
 DATASETS_HELP = o.help_page(
@@ -84,8 +86,8 @@ FETCH_HELP = o.help_page(
     """Download public data once, checked by their SHA-256; a transfer that was cut goes on where it was.
 
     They are kept in the folder that the environment variable INFUSED_DATA names, or in the cache. Where the
-    sum of a file is not known, the first that has the stated size settles it. What cannot be had is told, the
-    others are fetched, and the exit code is 2.
+    sum of a file is not known, the first file of the stated size settles it. What cannot be had is reported,
+    the others are fetched, and the exit code is 2.
     """,
     "infused datasets fetch Lymphoma Isolet1",
     "infused datasets fetch",
@@ -106,7 +108,7 @@ def datasets(context: typer.Context) -> None:
     )
     for data in known:
         here = Text("yes", "green") if data.present else Text("no", "yellow")
-        classes = "real" if data.n_classes is None else str(data.n_classes)
+        classes = "continuous" if data.n_classes is None else str(data.n_classes)
         table.add_row(
             Text(data.name, "bold"), data.title, f"{data.n_samples:,}", f"{data.n_features:,}", classes, here
         )

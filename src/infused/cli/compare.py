@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 COMPARE_HELP = o.help_page(
-    """Compare selectors on DATA by cross-validation: which is best, with how many features, is it real?
+    """Compare selectors on DATA by cross-validation: which is best, and with how many features?
 
-    Every method selects on the training part of each fold, and a classifier with these features is scored on
-    the test part. Shows the answer and a table, and writes comparison.csv and the page comparison.html to a
+    Every method selects on the training part of each fold, and a model with these features is scored on the
+    test part. Shows the answer and a table, and writes comparison.csv and the page comparison.html to a
     folder (infused-compare- and the name of the data, unless --output says otherwise). With --json nothing is
     written unless --output is given. With --store, results are kept: the same command again, with more
     methods or repeats, computes only what is missing.
@@ -45,17 +45,20 @@ def compare(
         typer.Option(
             "--methods",
             metavar="a,b",
-            help="Ids, commas between; by default infused-lasso, lasso, greedy-forward, mrmr, anova. Random "
-            "features are always added. Parameters after colons: lasso:lambda1=0.1.",
+            help="Ids, separated by commas; by default infused-lasso, lasso, greedy-forward, mrmr, anova. "
+            "Random features are always added. Parameters follow colons: lasso:lambda1=0.1.",
         ),
     ] = None,
     features: Annotated[
         str | None,
         typer.Option("-k", "--features", metavar="K,K", help="Numbers of features; by default even steps."),
     ] = None,
-    folds: Annotated[int, typer.Option("--folds", metavar="N", help="Of the cross-validation.")] = 5,
+    folds: Annotated[int, typer.Option("--folds", metavar="N", help="Folds of the cross-validation.")] = 5,
     repeats: Annotated[
-        int, typer.Option("--repeats", metavar="N", help="More show smaller differences.")
+        int,
+        typer.Option(
+            "--repeats", metavar="N", help="Repeats of the cross-validation: more show smaller differences."
+        ),
     ] = 1,
     scoring: o.Scoring = None,
     protocol: o.ProtocolOption = "nested",
@@ -112,7 +115,7 @@ def compare(
 
 
 def show_comparison(console: Console, found: Comparison, written: list[Path]) -> None:
-    """The answer, the table, what it means, and where the files are."""
+    """Show the answer, the table, what it means, and where the files are."""
     from infused.bench.tables import standings_table
 
     console.print(found.verdict)
@@ -148,7 +151,7 @@ def _next(data: str, reading: dict[str, Any], found: Comparison) -> list[tuple[s
 
 
 def command_again(data: str, reading: dict[str, Any], found: Comparison, scoring: str | None) -> str:
-    """What makes the same rows again; defaults that may change one day are spelled out."""
+    """Return the command that makes the same rows again, with defaults that may change spelled out."""
     experiment = found.experiment
     words = ["infused", "compare", shlex.quote(data)]
     words += [o.spelled(Setting(name, value)) for name, value in reading.items()]

@@ -1,4 +1,4 @@
-"""What went wrong, in one line; and whose fault it was, as an exit code."""
+"""Errors as one line and an exit code, which tells whose fault it was."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def tell(error: Exception, arguments: Sequence[str]) -> int:
 
 
 def _words(error: Exception) -> str | None:
-    """What a user can mend, in words; None for a mistake of ours."""
+    """Return the words on what a user can mend; None for a mistake of ours."""
     usage = getattr(error, "format_message", None)  # of typer's own errors
     if usage is not None:
         return f"{usage()} (see {_help_command(error)})"
@@ -109,7 +109,7 @@ def _help_command(error: Any) -> str:
 
 
 def _without_values(arguments: Sequence[str]) -> list[str]:
-    """The arguments as they were given, but for texts that may come from the data."""
+    """Return the arguments without texts that may come from the data."""
     shown: list[str] = []
     before = ""
     for n, argument in enumerate(arguments):
@@ -127,7 +127,7 @@ def _without_values(arguments: Sequence[str]) -> list[str]:
 
 
 def _says_nothing(value: str) -> bool:
-    """Whether it can be shown: a number, or a word of ours."""
+    """Return whether a value can be shown: a number, or a word of ours."""
     from infused.selectors.registry import available_selectors
 
     return value in WORDS or value in available_selectors() or NUMBERS.fullmatch(value) is not None
@@ -142,7 +142,7 @@ def _is_number(text: str) -> bool:
 
 
 def _place(frame: traceback.FrameSummary) -> str:
-    """Where a frame is, inside a package that is installed; code of others has no name here."""
+    """Return where a frame is inside an installed package; code of others has no name here."""
     path = Path(frame.filename)
     for folder in (Path(__file__).parents[2], *map(Path, sysconfig.get_paths().values())):
         if path.is_relative_to(folder):

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 EXPLAIN_HELP = o.help_page(
-    """Explain one feature: its values by class, what it tells about the target, and what repeats it.
+    """Explain one feature: its values by class, what it explains of the target, and its closest features.
 
-    With --output, the picture of its graph beside its target graph and the facts as JSON are written.
+    With --output, a picture of its graph beside its target graph is written, and the facts as JSON.
     """,
     "infused explain breast-cancer 'worst radius'",
     "infused explain patients.csv glucose --target diagnosis --output glucose",
@@ -39,7 +39,7 @@ def explain(
     feature: Annotated[str, typer.Argument(metavar="FEATURE", help="A feature, by name or position from 0.")],
     reading: dict[str, Any],
     neighbours: Annotated[
-        int, typer.Option("--neighbours", min=1, metavar="N", help="How many neighbours to show.")
+        int, typer.Option("--neighbours", min=1, metavar="N", help="Number of neighbours to show.")
     ] = 8,
     jobs: o.Jobs = -1,
     output: o.Output = None,
@@ -62,11 +62,11 @@ def explain(
     elif not quiet:
         show_explanation(terminal.results(), found, written)
         again = o.typed("infused", "select", data, "-k", "auto", options=reading)
-        terminal.next_commands(terminal.results(), ("Which features are best together", again))
+        terminal.next_commands(terminal.results(), ("Select the best features", again))
 
 
 def show_explanation(console: Console, found: Explanation, written: list[Path]) -> None:
-    """What a person wants to know first, on one screen."""
+    """Show what a person wants to know first, on one screen."""
     where = f"  one of {found.n_features:,} features, {found.n_samples:,} samples"
     console.print(Text.assemble((terminal.printable(found.name), "bold"), where))
     console.print(_figures(found))
@@ -79,7 +79,7 @@ def show_explanation(console: Console, found: Explanation, written: list[Path]) 
     if found.by_correlation:
         _titled(console, "Closest by correlation", _neighbours(found.by_correlation))
     if found.by_similarity:
-        _titled(console, "Closest by the structure of their graphs", _neighbours(found.by_similarity))
+        _titled(console, "Closest by the similarity of their graphs", _neighbours(found.by_similarity))
     if written:
         console.print()
     for path in written:
@@ -97,6 +97,7 @@ def _figures(found: Explanation) -> Table:
 
     places = f"of {found.n_features:,}"
     information = found.mutual_information
+    share = "adjusted R²" if found.data.kind == "real" else "McFadden's R²"
     table = Table.grid(padding=(0, 2))
     values = f"{found.n_distinct:,} different" if found.levels is None else f"{len(found.levels)} levels"
     graph = []
@@ -104,13 +105,13 @@ def _figures(found: Explanation) -> Table:
         most = log(found.n_samples)
         graph = [
             ("Entropy of its graph", f"{found.entropy:.5g} nats, of {most:.5g} for a constant"),
-            ("Likeness to its target graph", f"I_S = {found.target_similarity:.5f}"),
+            ("Similarity to its target graph", f"I_S = {found.target_similarity:.5f}"),
         ]
     for name, value in (
         ("Values", values),
         (
-            "Explained alone",
-            f"{found.alone:.1%} of its variance goes with {terminal.printable(found.target)}, beyond chance",
+            "Explains alone",
+            f"{found.alone:.1%} of {terminal.printable(found.target)} ({share}), beyond chance",
         ),
         ("F value", f"{found.f_value.value:.4g}, rank {found.f_value.rank:,} {places}"),
         ("Mutual information", f"{information.value:.4g} nats, rank {information.rank:,} {places}"),
@@ -134,7 +135,7 @@ def _by_target(found: Explanation) -> Table:
 
 
 def _by_level(found: Explanation, levels: Sequence[str]) -> Table:
-    """Counts of each level in each class; beyond a few classes, of the level alone."""
+    """Count each level in each class; beyond a few classes, the level alone."""
     shown = found.by_target[:MOST_CLASSES]
     numbers = ("samples", *(terminal.printable(part.name, 16) for part in shown))
     table = terminal.plain_table("", *numbers, right=numbers)
@@ -147,7 +148,7 @@ def _by_level(found: Explanation, levels: Sequence[str]) -> Table:
 
 
 def _fewer(histogram: Sequence[int]) -> list[int]:
-    """Pairs of bins together, where they would not fit beside the numbers."""
+    """Join pairs of bins where they would not fit beside the numbers."""
     if len(histogram) <= MOST_BARS:
         return list(histogram)
     return [sum(histogram[n : n + 2]) for n in range(0, len(histogram), 2)]

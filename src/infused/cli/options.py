@@ -41,29 +41,31 @@ RecordFile: TypeAlias = Annotated[
 Output: TypeAlias = Annotated[
     Path | None, _result("--output", "-o", metavar="DIR", help="Folder for the files.")
 ]
-Report: TypeAlias = Annotated[bool, _result("--report/--no-report", help="Whether to write the page.")]
+Report: TypeAlias = Annotated[bool, _result("--report/--no-report", help="Write the page, or do not.")]
 Json: TypeAlias = Annotated[bool, _result("--json", help="Print JSON, and nothing else.")]
 Quiet: TypeAlias = Annotated[bool, _result("--quiet", "-q", help="Print warnings and errors only.")]
 Force: TypeAlias = Annotated[bool, _result("--force", help="Replace earlier results.")]
 Seed: TypeAlias = Annotated[
-    int, typer.Option("--seed", min=0, max=2**32 - 1, metavar="N", help="For what is drawn at random.")
+    int, typer.Option("--seed", min=0, max=2**32 - 1, metavar="N", help="Random seed.")
 ]
 Jobs: TypeAlias = Annotated[
     int,
-    typer.Option("--jobs", metavar="N", help="Threads; -1 for every core. They do not change the result."),
+    typer.Option(
+        "--jobs", metavar="N", help="Threads; -1 for every core. The result does not depend on them."
+    ),
 ]
 Processes: TypeAlias = Annotated[
     int, typer.Option("--jobs", metavar="N", help="Processes; -1 for every core.")
 ]
 Timeout: TypeAlias = Annotated[
-    float | None, typer.Option("--timeout", metavar="SECONDS", help="Most for one method on one fold.")
+    float | None, typer.Option("--timeout", metavar="SECONDS", help="Time limit for one method on one fold.")
 ]
 Scheduler: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--scheduler",
         metavar="ADDRESS",
-        help="Run on the Dask cluster whose scheduler is there, like tcp://node1:8786.",
+        help="Run on the Dask cluster with this scheduler, like tcp://node1:8786.",
         rich_help_panel=CLUSTER,
     ),
 ]
@@ -72,20 +74,25 @@ Workers: TypeAlias = Annotated[
     typer.Option(
         "--workers",
         metavar="N",
-        help="Run on a Dask cluster of N processes, which is started for this command.",
+        help="Run on a Dask cluster of N processes, started for this command.",
         rich_help_panel=CLUSTER,
     ),
 ]
 ProtocolOption: TypeAlias = Annotated[
     str,
-    typer.Option("--protocol", metavar="WHICH", help="nested, or leaky: select on all samples, as some do."),
+    typer.Option(
+        "--protocol",
+        metavar="WHICH",
+        help="nested, or leaky: select on all samples, which makes scores too good.",
+    ),
 ]
 CLASSIFIER: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--classifier",
         metavar="NAME",
-        help="svm (linear, the default), logistic, knn, random-forest, ridge; with --allow-imports, a path.",
+        help="Evaluation model: svm (linear, the default), logistic, knn, random-forest or ridge; with "
+        "--allow-imports, the dotted path of a class.",
     ),
 ]
 
@@ -101,7 +108,7 @@ AllowImports: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--allow-imports",
-        help="Let dotted paths name classes of your own, like mine.MySelector: they are imported and run.",
+        help="Let dotted paths name classes of your own, like mine.MySelector, which are imported and run.",
         callback=_search_here,
     ),
 ]
@@ -112,8 +119,8 @@ Scoring: TypeAlias = Annotated[
     typer.Option(
         "--scoring",
         metavar="NAME",
-        help="What counts: accuracy, balanced_accuracy, roc_auc, average_precision, f1, r2, mae or another "
-        "scorer of scikit-learn; by default what suits the target.",
+        help="Metric: accuracy, balanced_accuracy, roc_auc, average_precision, f1, r2, mae or another "
+        "scorer of scikit-learn. By default, what suits the target.",
     ),
 ]
 
@@ -217,12 +224,12 @@ def help_page(text: str, *commands: str) -> HelpPage:
 
 
 def examples(*commands: str) -> str:
-    """The end of a help page. The tests run these commands as they are printed."""
+    """Return the end of a help page. The tests run these commands as they are printed."""
     return "\n".join(["[bold]Examples[/bold]", *(f"  {command}" for command in commands)])
 
 
 def typed(*words: object, options: Mapping[str, Any] | None = None) -> str:
-    """A command as it is typed in a shell, with the options for reading data.
+    """Write a command as it is typed in a shell, with the options of reading data.
 
     >>> typed("infused", "explain", "my data.csv", options={"target": "kind"})
     "infused explain 'my data.csv' --target kind"
@@ -232,7 +239,7 @@ def typed(*words: object, options: Mapping[str, Any] | None = None) -> str:
 
 
 def parse_number(text: str | None) -> int | float | str | None:
-    """-k: a number where the text is one; what it may be is checked where it is used."""
+    """Read -k: a number where the text is one; what it may be is checked where it is used."""
     for kind in (int, float):
         try:
             return text if text is None else kind(text)
@@ -242,7 +249,7 @@ def parse_number(text: str | None) -> int | float | str | None:
 
 
 def parse_grid(text: str | None) -> tuple[int, int] | None:
-    """--grid: "16x16" as rows and columns."""
+    """Read --grid: "16x16" as rows and columns."""
     if text is None:
         return None
     rows, _, columns = text.lower().partition("x")
@@ -252,7 +259,7 @@ def parse_grid(text: str | None) -> tuple[int, int] | None:
 
 
 def parse_names(option: str, text: str | None) -> list[str] | None:
-    """Names with commas between; None where nothing was given."""
+    """Read names with commas between; None where nothing was given."""
     if text is None:
         return None
     names = [name.strip() for name in text.split(",")]
@@ -262,7 +269,7 @@ def parse_names(option: str, text: str | None) -> list[str] | None:
 
 
 def parse_numbers(option: str, text: str | None) -> list[int] | None:
-    """Whole numbers from 1 with commas between; None where nothing was given."""
+    """Read whole numbers from 1 with commas between; None where nothing was given."""
     names = parse_names(option, text)
     if names is None:
         return None
@@ -293,7 +300,7 @@ OPTIONS = (
 
 
 def spelled(setting: Setting) -> str:
-    """A parameter as it is typed in a shell.
+    """Write a parameter as it is typed in a shell.
 
     >>> spelled(Setting("drop", ["id", "row number"])), spelled(Setting("header", False))
     ("--drop id --drop 'row number'", '--no-header')

@@ -85,7 +85,7 @@ def apply(
         Path, typer.Option("--output", "-o", metavar="FILE", help="A .parquet or .csv file to write.")
     ],
     transformed: Annotated[
-        bool, typer.Option("--transformed", help="Give the values as the selection saw them.")
+        bool, typer.Option("--transformed", help="Write transformed values, as the selection saw them.")
     ] = False,
     quiet: o.Quiet = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
@@ -109,4 +109,4 @@ def apply(
         size = f"{reduced.shape[0]:,} rows x {reduced.shape[1]:,} features"
         terminal.results().print(Text(f"{size} in {output}"), soft_wrap=True)
         again = o.typed("infused", "rerun", record)
-        terminal.next_commands(terminal.results(), ("Make the selection again", again))
+        terminal.next_commands(terminal.results(), ("Repeat the selection", again))

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 SELECT_HELP = o.help_page(
-    """Select the features of DATA that tell most about a target.
+    """Select the features of DATA that predict a target best.
 
-    Shows the best ones, and writes selected.csv, selection.json and the page report.html to a folder
+    Shows them, and writes selected.csv, selection.json and the page report.html to a folder
     (infused- and the name of the data, unless --output says otherwise). With --json nothing is written unless
     --output is given.
     """,
@@ -39,7 +39,7 @@ STDIN_INSTEAD = "data.csv"  # standard input cannot be read twice
 MEANINGS = {
     "selected.csv": "the features by rank",
     "reduced.parquet": "the data with these features alone",
-    "report.html": "the page to look at, and to send to others",
+    "report.html": "the page, to look at and to share",
     "selection.json": "the record, for infused rerun and infused apply",
 }
 
@@ -58,23 +58,26 @@ def select(
             "-k",
             "--features",
             metavar="K",
-            help="How many: a number, a fraction like 0.1, or auto; by default as many as the method finds.",
+            help="Number of features, a fraction like 0.1, or auto. By default, the method chooses.",
         ),
     ] = None,
     method: Annotated[
-        str, typer.Option("--method", "-m", metavar="ID", help="One that infused methods lists.")
+        str,
+        typer.Option("--method", "-m", metavar="ID", help="Method, by its id: infused methods lists them."),
     ] = "infused-lasso",
     keep: Annotated[
         list[str] | None,
         typer.Option(
             "--keep",
             metavar="FEATURE",
-            help="Always selected, as a covariate to adjust for: others are ranked given it (repeatable).",
+            help="Always select this feature, such as a covariate: others are ranked given it (repeatable).",
         ),
     ] = None,
     transform: Annotated[
         str,
-        typer.Option("--transform", metavar="HOW", help="Of the values first: none, sqrt, log1p or auto."),
+        typer.Option(
+            "--transform", metavar="HOW", help="Transform the values first: none, sqrt, log1p or auto."
+        ),
     ] = "none",
     scoring: o.Scoring = None,
     stability: Annotated[
@@ -82,27 +85,34 @@ def select(
         typer.Option(
             "--stability",
             metavar="PAIRS",
-            help="Select again in so many pairs of random halves of the samples; 0 for none. By default 50 "
-            "where that takes seconds.",
+            help="Select again in this many pairs of half-samples, for the stability; 0 for none. By "
+            "default 50 if that takes seconds.",
         ),
     ] = None,
     fdr: Annotated[
         float | None,
         typer.Option(
-            "--fdr", metavar="RATE", help="Select by knockoffs: the share that may be false, like 0.1."
+            "--fdr", metavar="RATE", help="Select by knockoffs at this false discovery rate, like 0.1."
         ),
     ] = None,
     seed: o.Seed = 0,
     jobs: o.Jobs = -1,
-    lambda1: Annotated[float | None, _model("--lambda1", metavar="X", help="Weight of sparsity.")] = None,
-    lambda2: Annotated[float | None, _model("--lambda2", metavar="X", help="Weight of fusion.")] = None,
-    lambda3: Annotated[float | None, _model("--lambda3", metavar="X", help="Weight of structure.")] = None,
+    lambda1: Annotated[
+        float | None, _model("--lambda1", metavar="X", help="Strength of the L1 penalty.")
+    ] = None,
+    lambda2: Annotated[
+        float | None, _model("--lambda2", metavar="X", help="Strength of the fusion penalty.")
+    ] = None,
+    lambda3: Annotated[
+        float | None, _model("--lambda3", metavar="X", help="Strength of the structural term.")
+    ] = None,
     formulation: Annotated[
-        str | None, _model("--formulation", metavar="WHICH", help="stable, or paper: as published.")
+        str | None,
+        _model("--formulation", metavar="WHICH", help="stable (always convex), or paper: as published."),
     ] = None,
     fusion: Annotated[
         str | None,
-        _model("--fusion", metavar="HOW", help="Which features are fused: chain, grid or none."),
+        _model("--fusion", metavar="HOW", help="Features that are fused: chain, grid, none or auto."),
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -116,7 +126,9 @@ def select(
     reduced: Annotated[
         bool,
         typer.Option(
-            "--reduced", help="Also write the selected columns as reduced.parquet.", rich_help_panel=o.RESULTS
+            "--reduced",
+            help="Also write the data with the selected columns alone, as reduced.parquet.",
+            rich_help_panel=o.RESULTS,
         ),
     ] = False,
     json: o.Json = False,
@@ -172,26 +184,26 @@ def select(
 def _next(
     data: str, reading: dict[str, Any], selection: Selection, written: list[Path]
 ) -> list[tuple[str, str]]:
-    """What people do after a selection, with the files that they have."""
+    """Return commands that people type after a selection, each with its purpose."""
     again = STDIN_INSTEAD if data == "-" else data
     ks = sorted({len(selection), max(1, len(selection) // 2)})
     used = selection.record.request.method.id
     methods = ",".join(dict.fromkeys([used, "lasso", "anova"]))
     own = ["--allow-imports"] if "." in used else []
     compared = ("infused", "compare", again, "--methods", methods, *own, "-k", ",".join(map(str, ks)))
-    commands = [("Is it better than others", o.typed(*compared, options=reading))] if len(selection) else []
+    commands = [("Compare with other methods", o.typed(*compared, options=reading))] if len(selection) else []
     if len(selection):
         best = o.typed("infused", "explain", again, selection.features[0], options=reading)
-        commands.insert(0, ("More on the best feature", best))
+        commands.insert(0, ("Explain the best feature", best))
     record = [path for path in written if path.name == "selection.json"]
     if record and len(selection):
         reduce = ("infused", "apply", record[0], "new-data.csv", "--output", "reduced.csv")
-        commands.append(("The same columns of new data", o.typed(*reduce)))
+        commands.append(("Take the same columns of new data", o.typed(*reduce)))
     return commands
 
 
 def _settings(texts: Sequence[str]) -> dict[str, Any]:
-    """--set NAME=VALUE, each as a parameter of the method."""
+    """Read --set NAME=VALUE, each as a parameter of the method."""
     from infused.selectors.method import typed_value
 
     given = {}
@@ -206,7 +218,7 @@ def _settings(texts: Sequence[str]) -> dict[str, Any]:
 
 
 def show_selection(console: Console, selection: Selection, written: list[Path]) -> None:
-    """Two sentences, the best features, and where the rest is."""
+    """Show the answer, the best features, and where the rest is."""
     from infused.record.sentences import number_sentences, result_sentences, stability_sentences
 
     record = selection.record
@@ -247,7 +259,7 @@ def _best_features(record: SelectionRecord) -> Any:
 
 
 def _tried_methods(record: SelectionRecord) -> Any:
-    """The methods that were tried, and what each reached."""
+    """Return a table of the methods that were tried, with their scores."""
     from infused.record.sentences import measure, score_text
 
     name = "accuracy" if record.number is None else record.number.scoring
@@ -262,7 +274,7 @@ def _tried_methods(record: SelectionRecord) -> Any:
 
 
 def show_files(console: Console, written: list[Path]) -> None:
-    """Where the results are, and what each is for."""
+    """Show where the results are, and what each is for."""
     if not written:
         return
     widest = max(len(str(path)) for path in written)

@@ -43,7 +43,7 @@ class Screen(Console):
         raise BrokenPipeError
 
     def render(self, renderable: Any, options: Any = None) -> Iterable[Segment]:
-        """What is to be written, made harmless."""
+        """Return the segments with harmless characters only."""
         for segment in super().render(renderable, options):
             if segment.control or segment.text.isprintable():
                 yield segment
@@ -56,27 +56,27 @@ def _harmless(character: str) -> str:
 
 
 def results() -> Console:
-    """For results; anew for each command, so that it writes to the stdout of the moment."""
+    """Return a console for results; anew for each command, so that it writes to the current stdout."""
     return Screen()
 
 
 def stderr() -> Console:
-    """For progress, notes and errors."""
+    """Return a console for progress, notes and errors."""
     return Screen(stderr=True)
 
 
 def note(console: Console, message: str) -> None:
-    """Something that a user should know, in one line."""
+    """Print a line that a user should know."""
     console.print(Text.assemble(("Note: ", "bold cyan"), message), soft_wrap=True)
 
 
 def warn(console: Console, message: str) -> None:
-    """Something that a user should look into, in one line."""
+    """Print a line that a user should look into."""
     console.print(Text.assemble(("Warning: ", "bold yellow"), message), soft_wrap=True)
 
 
 def next_commands(console: Console, *commands: tuple[str, str]) -> None:
-    """What to type next: a purpose and a command each."""
+    """Print commands to type next, each with its purpose."""
     console.print()
     for purpose, command in commands:
         line = Text.assemble((f"{purpose}: ", "dim"), (printable(command, 10_000), "cyan"))
@@ -84,7 +84,7 @@ def next_commands(console: Console, *commands: tuple[str, str]) -> None:
 
 
 def plain_table(*columns: str, right: tuple[str, ...] = ()) -> Table:
-    """A table with a line below its head and no frame; ``right`` names the columns of numbers."""
+    """Make a table with a line below its head and no frame; ``right`` names the columns of numbers."""
     from rich import box
     from rich.table import Table
 
@@ -96,24 +96,24 @@ def plain_table(*columns: str, right: tuple[str, ...] = ()) -> Table:
 
 
 def printable(name: str, longest: int = LONGEST) -> str:
-    """A name from the data on one line, without characters that would steer the terminal."""
+    """Return a name from the data on one line, without characters that would steer the terminal."""
     text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in name)
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def bar(fraction: float, width: int = 12) -> Text:
-    """A bar, to half a character."""
+    """Draw a bar, to half a character."""
     whole, half = divmod(round(max(0.0, min(1.0, fraction)) * width * 2), 2)
     return Text(("━" * whole + "╸" * half).ljust(width), "cyan", no_wrap=True)
 
 
 def share(fraction: float) -> Text:
-    """A bar and its percentage."""
+    """Draw a bar and its percentage."""
     return Text.assemble(bar(fraction), f" {round(fraction, 2) + 0.0:4.0%}", no_wrap=True)  # never -0%
 
 
 def sparks(counts: Sequence[int]) -> str:
-    """Counts as columns of blocks, the highest eight eighths high; what is zero is blank."""
+    """Draw counts as columns of blocks, the highest eight eighths high; zero is blank."""
     most = max(counts, default=0)
     return "".join(LEVELS[(8 * count - 1) // most] if count else " " for count in counts)
 
@@ -156,19 +156,19 @@ class Watch:
         self._bar.report(fraction, message)
 
     def cell(self, progress: Progress) -> None:
-        """A line for a method on a fold: always without a bar, else where it failed."""
+        """Print a line for a method on a fold: always without a bar, else where it failed."""
         failed = progress.finished.status != "ok"
         if not self.quiet and (failed or not self._bar.drawn):
             self.console.print(cell_line(progress), soft_wrap=True, style="yellow" if failed else None)
 
     def notes(self, sentences: Iterable[str]) -> None:
-        """What the user should know of a result, unless told to be quiet."""
+        """Print notes on a result, unless told to be quiet."""
         for sentence in () if self.quiet else sentences:
             note(self.console, sentence)
 
     @contextmanager
     def _reporting(self) -> Iterator[None]:
-        """Progress goes to the bar; each warning that a user can act on is one line above it, once."""
+        """Send progress to the bar; print each warning that a user can act on as one line above it, once."""
         warned: set[str] = set()
 
         def show(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -185,7 +185,7 @@ class Watch:
 
 
 def cell_line(progress: Progress) -> str:
-    """What came of a method on a fold, and how long the rest will take."""
+    """Say how a method did on a fold, and how long the rest will take."""
     finished = progress.finished
     return (
         f"{finished.cell.describe()}: {_outcome(progress)} ({finished.seconds:.1f} s); "

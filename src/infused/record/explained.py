@@ -66,8 +66,8 @@ def explained_alone(dataset: Dataset, features: Iterable[int], transform: str = 
 
     .. math:: \frac{D_0 - D - E}{D_0 - E}
 
-    with deviances :math:`D_0` without and :math:`D` with the feature. For numbers :math:`E` is the degrees of
-    freedom of the likelihood ratio; for a category :math:`D_0 - D` is proportional to the mutual information,
+    with deviances :math:`D_0` without and :math:`D` with the feature. For numbers :math:`E = q M / (M - 1 - q)`
+    with q degrees of freedom of the likelihood ratio and M samples; for a category :math:`D_0 - D` is proportional to the mutual information,
     whose expectation under permutations is exact. Both are zero on average for noise, and 1 where the feature
     determines the target. Numbers count on the rows where they are known, after ``transform``; a missing
     value of a category is a level.
@@ -151,9 +151,13 @@ def _log_loss_share(own: Floats, codes: Ints) -> float:
     most = max(FEWEST_ROWS, MOST_PRODUCTS // len(sizes) ** 2)
     if len(x) > most:  # evenly spaced in every class
         rows = np.argsort(codes, kind="stable")[np.linspace(0, len(x) - 1, most).round().astype(int)]
-    codes, x = codes[rows], x[rows] * np.sqrt(len(x))
+    codes, x, degrees = codes[rows], x[rows] * np.sqrt(len(x)), len(sizes) - 1
+    left = len(rows) - 1 - degrees
+    if left < 1:
+        return 0.0
     none = 2 * len(rows) * float(multinomial_entropy(np.bincount(codes, minlength=len(sizes))))
-    return _beyond_chance(none - _deviance(x, codes, len(sizes)), len(sizes) - 1, none)
+    # Of few samples the likelihood ratio of noise is larger than its degrees of freedom.
+    return _beyond_chance(none - _deviance(x, codes, len(sizes)), degrees * len(rows) / left, none)
 
 
 def _beyond_chance(explained: float, by_chance: float, most: float) -> float:

@@ -99,6 +99,12 @@ def _tried(ks: tuple[int, ...]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
+def alone_words(record: SelectionRecord) -> str:
+    """Say what the figure "explains alone" of the record is."""
+    share = "adjusted R²" if record.data.classes is None else "McFadden's R² beyond chance"
+    return f"what the feature explains of {record.data.target} by itself ({share})"
+
+
 def shared_groups(record: SelectionRecord) -> dict[int, list[SelectedFeature]]:
     """Return the redundancy groups with more than one feature, the best first."""
     groups: dict[int, list[SelectedFeature]] = {}

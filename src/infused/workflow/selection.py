@@ -82,11 +82,11 @@ class Selection:
     def table(self) -> DataFrame:
         """The selected features by rank, with their figures.
 
-        ``score`` is the method's own. ``alone`` is the share of a feature's variance that goes with the
-        target, corrected for chance; ``unique`` is the share of the target's variance that the selected
-        features lose without it; ``frequency`` is the share of random halves of the samples that chose it,
-        where that was looked at; features of one ``group`` repeat each other. Coefficients follow, where the
-        method has them.
+        ``score`` is the method's own. ``alone`` is what a feature explains of the target by itself, corrected
+        for chance: the adjusted R² of a continuous target, McFadden's R² of classes. ``unique`` is the share
+        of the target's variance that the selected features lose without it. ``frequency`` is the share of
+        half-samples in which it was selected, where that was computed. Features of one ``group`` are
+        redundant. Coefficients follow, where the method has them.
         """
         pandas, record = extra("pandas"), self.record
         figures = ("rank", "score", "alone", "unique", "group")

@@ -9,6 +9,7 @@ import numpy as np
 
 from infused.record.schema import SelectionRecord
 from infused.record.sentences import (
+    alone_words,
     measure,
     number_sentences,
     result_sentences,
@@ -166,7 +167,7 @@ def column_words(record: SelectionRecord) -> str:
     """Say what the columns of a table of selected features mean."""
     target = "the class" if record.data.classes is not None else record.data.target
     words = (
-        f"Alone: share of the feature's variance that goes with {target}, corrected for chance. Unique: "
+        f"Alone: {alone_words(record)}. Unique: "
         f"share of the variance of {target} that the selected features lose without it. "
         f"Score: {record.method_name}'s own."
     )
