@@ -39,7 +39,7 @@ def test_the_answer(finished):
     assert second.split()[-1] == third.split()[-1] == "1", "ferritin and iron are one group"
     assert lines[-2:] == [
         "out/selected.csv  the features by rank",
-        "out/report.html   the page to look at, and to send to others",
+        "out/report.html   the page, to look at and to share",
     ]
     assert all(len(line) <= 80 for line in lines)
 

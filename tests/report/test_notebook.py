@@ -68,7 +68,7 @@ def test_the_ranking():
     assert (
         "Top 8 of 30 features for predicting diagnosis (569 samples), ranked by InFusedLasso: " in shown.words
     )
-    assert "corrected for chance" in shown.words
+    assert "beyond chance" in shown.words
 
 
 def test_long_rankings_are_cut_and_say_so():

@@ -9,7 +9,7 @@ import infused
 
 
 def said(selection):
-    return any("than chance would" in note for note in selection.record.data.findings)
+    return any("better than chance" in note for note in selection.record.data.findings)
 
 
 @pytest.fixture(scope="module")

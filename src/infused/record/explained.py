@@ -66,11 +66,11 @@ def explained_alone(dataset: Dataset, features: Iterable[int], transform: str = 
 
     .. math:: \frac{D_0 - D - E}{D_0 - E}
 
-    with deviances :math:`D_0` without and :math:`D` with the feature. For numbers :math:`E = q M / (M - 1 - q)`
-    with q degrees of freedom of the likelihood ratio and M samples; for a category :math:`D_0 - D` is proportional to the mutual information,
-    whose expectation under permutations is exact. Both are zero on average for noise, and 1 where the feature
-    determines the target. Numbers count on the rows where they are known, after ``transform``; a missing
-    value of a category is a level.
+    with deviances :math:`D_0` without and :math:`D` with the feature. For numbers
+    :math:`E = q M / (M - 1 - q)` with q degrees of freedom of the likelihood ratio and M samples; for a
+    category :math:`D_0 - D` is proportional to the mutual information, whose expectation under permutations
+    is exact. Both are zero on average for noise, and 1 where the feature determines the target. Numbers count
+    on the rows where they are known, after ``transform``; a missing value of a category is a level.
     """
     codes = np.unique(dataset.y, return_inverse=True)[1] if dataset.kind == "classes" else None
     target = np.zeros((dataset.n_samples, 0)) if codes is not None else _standardised(dataset.y)
