@@ -10,7 +10,7 @@ import numpy as np
 from infused._runtime.messages import count
 from infused.bench.tables import metric_title
 from infused.record.schema import SelectionRecord
-from infused.record.sentences import error_text, measure, score_number, score_text, shown
+from infused.record.sentences import alone_words, error_text, measure, score_number, score_text, shown
 from infused.report.figures import (
     Coefficients,
     distances_to_last,
@@ -66,7 +66,7 @@ def explained_chart(record: SelectionRecord) -> Chart | None:
     return row_chart(
         "scores",
         f"What {_best(record)} explain{'s' if len(record.selected) == 1 else ''}",
-        "Alone: share of its variance that goes with the target. Unique: share of the target's "
+        f"Alone: {alone_words(record)}. Unique: share of the target's "
         "variance that is lost without it.",
         names,
         panels,
