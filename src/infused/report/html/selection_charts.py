@@ -66,8 +66,7 @@ def explained_chart(record: SelectionRecord) -> Chart | None:
     return row_chart(
         "scores",
         f"What {_best(record)} explain{'s' if len(record.selected) == 1 else ''}",
-        f"Alone: {alone_words(record)}. Unique: share of the target's "
-        "variance that is lost without it.",
+        f"Alone: {alone_words(record)}. Unique: share of the target's variance that is lost without it.",
         names,
         panels,
         wide=not record.coefficient_names,
