@@ -240,11 +240,10 @@ def test_the_task_can_be_said(tmp_path):
 
 
 def test_doubtful_targets_are_noted(tmp_path):
-    pd.DataFrame({"a": np.sqrt(np.arange(210)), "y": [*range(21)] * 10}).to_csv(
-        tmp_path / "t.csv", index=False
-    )
+    y = np.repeat(np.arange(30), np.random.default_rng(3).permutation(np.geomspace(3, 400, 30).astype(int)))
+    pd.DataFrame({"a": np.sqrt(np.arange(len(y))), "y": y}).to_csv(tmp_path / "t.csv", index=False)
     data = load_data(tmp_path / "t.csv", target="y")
-    assert any("21 whole numbers of 'y' were taken as classes" in note for note in data.notes)
+    assert any("30 whole numbers of 'y' were taken as classes" in note for note in data.notes)
     path = write(tmp_path / "u.csv", "a,y\n1.5,u\n2.5,u\n9.5,v\n")
     assert load_data(path, target="y").notes == ("1 class of 'y' with one sample only: 'v'",)
 

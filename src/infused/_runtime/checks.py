@@ -103,46 +103,78 @@ def check_stream(path: Path) -> int | None:
     return size
 
 
-FEW_VALUES = 20
-SAMPLES_PER_CLASS = 10
+FEW_VALUES, SURELY_CLASSES = 20, 10
+NUMBERED, STEPS = 0.9, 0.5  # of the steps from the first value to the last, how many are values
+UNEVEN = 0.1  # of the frequency of the most frequent value
+ONE_SIDED_95 = 1.645  # of the normal distribution
 EXACT = 2**53  # whole numbers from here on have neighbours that float64 cannot tell apart
 
 
 def are_classes(y: Array) -> bool:
-    """Return whether y, of one column, holds classes: texts do, fractions do not.
+    """Return whether y, of one column, holds classes: texts do, fractions do not, whole numbers may.
 
-    Whole numbers do when there are at most 20 different ones, or at least 10 samples for each.
+    Up to 10 different ones are classes. Up to 20 are where at least half of the steps from the first to the
+    last are there, and more where they are numbered from 0 or 1 on, nearly without holes; but not if they are
+    spread like counts, some far rarer than others and neighbours similarly frequent. The number of samples
+    has no say, so that a part of them is taken for what all of them are.
     """
     if y.dtype.kind not in "iuf":
         return True
     if y.dtype.kind == "f" and not (y == np.floor(y)).all():
         return False
-    n_values = len(np.unique(y))
-    return n_values <= FEW_VALUES or len(y) >= SAMPLES_PER_CLASS * n_values
+    values, times = np.unique(y, return_counts=True)
+    if len(values) <= SURELY_CLASSES:
+        return True
+    few = len(values) <= FEW_VALUES and _present(values) >= STEPS
+    return (few or _numbered(values)) and not _like_counts(times)
+
+
+def in_doubt(y: Array) -> bool:
+    """Return whether y, of one column, holds whole numbers that could be classes or measured values."""
+    if y.dtype.kind not in "iuf" or (y.dtype.kind == "f" and not _exactly_whole(y)):
+        return False
+    values, times = np.unique(y, return_counts=True)
+    if len(values) <= SURELY_CLASSES:
+        return False
+    return not _numbered(values) or bool(times.min() < UNEVEN * times.max())
+
+
+def _numbered(values: Array) -> bool:
+    return bool(values[0] in (0, 1)) and _present(values, 1.0) >= NUMBERED
+
+
+def _present(values: Array, step: float | None = None) -> float:
+    """Return the share of the steps from the first value to the last that are values themselves."""
+    step = float(np.diff(values).min()) if step is None else step
+    return len(values) / ((float(values[-1]) - float(values[0])) / step + 1)
+
+
+def _like_counts(times: Array) -> bool:
+    """Compare neighbouring frequencies by von Neumann's ratio, which is 2 where their order means nothing."""
+    if times.min() >= UNEVEN * times.max():
+        return False
+    logs, n = np.log(times), len(times)
+    ratio = (np.diff(logs) ** 2).sum() / ((logs - logs.mean()) ** 2).sum()
+    return bool(ratio < 2 - 2 * ONE_SIDED_95 * np.sqrt((n - 2) / (n**2 - 1)))
 
 
 def told_kind(y: Array) -> bool:
-    """Return whether y holds classes; warn where whole numbers are many and not numbered from 0 or 1 on."""
+    """Return whether y holds classes; warn where it is in doubt."""
     classes = are_classes(y)
-    values = np.unique(y) if _counts(y) else np.empty(0)
-    n_values = len(values)
-    numbered = classes and n_values > 0 and values[0] in (0, 1) and values[-1] - values[0] == n_values - 1
-    if n_values > FEW_VALUES and not numbered:
+    if in_doubt(y):
         taken, other = ("classes", "measured values") if classes else ("measured values", "classes")
         warnings.warn(
-            f"y holds {n_values} different whole numbers in {len(y):,} samples, which are taken as {taken}; "
-            f"if they are {other}, say so with the parameter target.",
+            f"y holds {len(np.unique(y))} different whole numbers in {len(y):,} samples, which are taken as "
+            f"{taken}; if they are {other}, say so with the parameter target.",
             TargetWarning,
             stacklevel=2,
         )
     return classes
 
 
-def _counts(y: Array) -> bool:
-    """Return whether y holds whole numbers that could have been fractions: larger ones have none to show."""
-    if y.dtype.kind == "f":
-        return bool((y == np.floor(y)).all() and (np.abs(y) < EXACT).all())
-    return y.dtype.kind in "iu"
+def _exactly_whole(y: Array) -> bool:
+    """Return whether numbers are whole that could have been fractions: larger ones have none to show."""
+    return bool((y == np.floor(y)).all() and (np.abs(y) < EXACT).all())
 
 
 def check_varied(y: Array) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from infused._runtime.checks import FEW_VALUES, are_classes, in_double
+from infused._runtime.checks import FEW_VALUES, are_classes, in_double, in_doubt
 from infused._runtime.messages import count, listed, quoted
 from infused._typing import Array, TargetKind
 from infused.data.columns import check_text
@@ -170,9 +170,7 @@ def target_from_array(values: Any, name: str) -> Array:
 def settle_target(y: Array, name: str, task: str | None) -> tuple[Array, TargetKind, list[str]]:
     """Give y one type for what it holds (text, int64, float64); return it with its kind and notes.
 
-    The rule, where ``task`` does not say: texts are classes; fractions are real numbers; whole numbers are
-    classes when there are at most 20 different ones, or at least 10 samples for each; several columns are
-    real targets.
+    Where ``task`` does not say, `are_classes` does; several columns are continuous targets.
     """
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         raise DataError(f"the target {quoted(name)} holds infinite values; replace them")
@@ -185,7 +183,7 @@ def settle_target(y: Array, name: str, task: str | None) -> tuple[Array, TargetK
         return _real(y, name, asked), "real", []
     _check_classes(y, values, name)
     notes = _class_notes(values, times, name)
-    if asked is None and y.dtype.kind != "U" and len(values) > FEW_VALUES:
+    if asked is None and in_doubt(y):
         notes.append(
             f"the {len(values)} whole numbers of {quoted(name)} were taken as classes, not as measured"
         )
