@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.datasets import load_diabetes, load_wine
+from sklearn.feature_selection import f_classif, f_regression
 
+import infused
 from infused import make_selector
+from infused.selectors.inputs.groups import Groups
+from infused.selectors.scores.f_test import f_tests
+
+NONE_KEPT = np.empty(0, np.int64)
 
 
 def test_a_feature_that_is_the_target_comes_first():
@@ -17,3 +27,57 @@ def test_a_feature_that_is_the_target_comes_first():
         selector = make_selector("anova", n_features_to_select=1).fit(X, y)
         assert selector.get_support(indices=True).tolist() == [1]
         assert np.isfinite(selector.scores_).all()
+
+
+@pytest.mark.parametrize("real", [False, True])
+def test_single_columns_have_scikit_learns_values_and_p_values(real):
+    X, y = load_diabetes(return_X_y=True) if real else load_wine(return_X_y=True)
+    values, p = (f_regression if real else f_classif)(X, y)
+    found = f_tests(X, y, real, Groups.parse(None, X.shape[1]), NONE_KEPT)
+    np.testing.assert_array_equal(found.evidence, values)
+    np.testing.assert_allclose(np.exp(found.log_p), p, rtol=1e-8)
+    selector = make_selector("anova", target="real" if real else "classes").fit(X, y)
+    np.testing.assert_array_equal(selector.scores_, values)
+    np.testing.assert_allclose(selector.pvalues_, p, rtol=1e-8)
+
+
+@pytest.mark.parametrize("strength", [0.5, 2.0, 10.0, 100.0])
+def test_p_values_beyond_the_range_of_numbers(strength):
+    """Against the finite sum that the incomplete beta function is where b is whole."""
+    rng = np.random.default_rng(0)
+    codes = np.repeat(np.arange(5), 161)  # 4 and 800 degrees of freedom: a = 400, b = 2
+    f = strength * np.array([0.3, -1.0, 0.2, 0.8, -0.3])[codes] + rng.normal(size=len(codes))
+    found = f_tests(f[:, None], codes, False, Groups.parse(None, 1), NONE_KEPT)
+    x = 800 / (800 + 4 * found.values[0])
+    assert found.log_p[0] == pytest.approx(400 * np.log(x) + np.log(1 + 400 * (1 - x)), rel=1e-4)
+
+
+def table(n=400, seed=0):
+    """Make a category of nine levels that matters more than a number, though its F value is smaller."""
+    rng = np.random.default_rng(seed)
+    job = rng.integers(9, size=n)
+    y = (0.35 * job + rng.normal(size=n)).round(6)
+    return pd.DataFrame({"job": [f"j{one}" for one in job], "pay": y + 1.8 * rng.normal(size=n)}), y
+
+
+def test_categories_and_numbers_are_ranked_by_their_p_values():
+    frame, y = table()
+    selector = make_selector("anova", n_features_to_select=1).fit(frame, y)
+    by_level = [y[frame["job"] == level] for level in sorted(set(frame["job"]))]
+    category = stats.f_oneway(*by_level)
+    number = stats.linregress(frame["pay"], y)
+    assert selector.f_values_[0] == pytest.approx(category.statistic, rel=1e-6)
+    np.testing.assert_allclose(selector.pvalues_, [category.pvalue, number.pvalue], rtol=1e-5)
+    assert selector.f_values_[0] < selector.f_values_[1] and category.pvalue < number.pvalue
+    assert selector.ranking_.tolist() == [1, 2]
+    np.testing.assert_allclose(selector.scores_, -np.log10([category.pvalue, number.pvalue]), rtol=1e-5)
+
+
+def test_an_explanation_has_the_same_f_and_p():
+    frame, y = table()
+    selector = make_selector("anova", n_features_to_select=1).fit(frame, y)
+    for j, name in enumerate(frame):
+        found = infused.explain(frame.assign(y=y), name, target="y")
+        assert found.f_value.value == pytest.approx(selector.f_values_[j])
+        assert found.p_value == pytest.approx(selector.pvalues_[j])
+        assert found.f_value.rank == selector.ranking_[j]

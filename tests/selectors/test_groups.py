@@ -12,7 +12,7 @@ from infused import GreedyForward, GroupLasso, InFusedLasso, Lasso, available_se
 from infused.exceptions import ScreeningWarning
 from infused.information.discrete import discretize, joint_codes
 from infused.selectors.inputs.groups import Groups
-from infused.selectors.scores.univariate import FTest, joint_information_by_neighbours
+from infused.selectors.scores.f_test import FTest, joint_information_by_neighbours
 from tests.selectors.family import make_selector
 
 IDS = available_selectors()
@@ -375,7 +375,7 @@ def test_indicators_of_a_category_are_the_category(id):
 
 
 def joint_f_value(columns, y, real):
-    return FTest(y, real, columns[:, :0]).of_group(columns)
+    return FTest(y, real, columns[:, :0]).of_group(columns)[0]
 
 
 def test_the_joint_f_value_of_one_column_is_its_own():

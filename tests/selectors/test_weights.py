@@ -18,7 +18,7 @@ from infused.information.mutual import MutualInformation, joint_information
 from infused.selectors.inputs.groups import Groups
 from infused.selectors.inputs.training import weighed
 from infused.selectors.registry import selector_info
-from infused.selectors.scores.univariate import f_values
+from infused.selectors.scores.f_test import f_tests
 
 STRUCTURAL = ["infused-lasso", "in-elastic-net"]
 UNWEIGHTED = [*STRUCTURAL, "auto", "stability", "knockoffs"]  # which draw samples or copies of features
@@ -223,7 +223,7 @@ def test_weighted_f_values_are_those_of_a_weighted_regression():
     X, y, _ = problem(real=True)
     w = np.random.default_rng(0).exponential(size=36)
     _, _, weights = weighed(X, y, w)
-    found = f_values(X, y, True, Groups.parse(None, 9), np.empty(0, np.int64), weights)
+    found = f_tests(X, y, True, Groups.parse(None, 9), np.empty(0, np.int64), weights).values
     for j in (0, 1, 5):
         line = np.polynomial.polynomial.polyfit(X[:, j], y, 1, w=np.sqrt(w))
         rest = y - line[0] - line[1] * X[:, j]

@@ -107,13 +107,14 @@ def _figures(found: Explanation) -> Table:
             ("Entropy of its graph", f"{found.entropy:.5g} nats, of {most:.5g} for a constant"),
             ("Similarity to its target graph", f"I_S = {found.target_similarity:.5f}"),
         ]
+    rank = f"{found.f_value.rank:,} {places}"
     for name, value in (
         ("Values", values),
         (
             "Explains alone",
             f"{found.alone:.1%} of {terminal.printable(found.target)} ({share}), beyond chance",
         ),
-        ("F value", f"{found.f_value.value:.4g}, rank {found.f_value.rank:,} {places}"),
+        ("F value", f"{found.f_value.value:.4g} (p = {found.p_value:.2g}), rank {rank}"),
         ("Mutual information", f"{information.value:.4g} nats, rank {information.rank:,} {places}"),
         *graph,
     ):

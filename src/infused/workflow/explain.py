@@ -88,6 +88,8 @@ class Explanation:
         McFadden's R² of classes.
     f_value : Relevance
         F value of an analysis of variance, as the method anova computes it, with its rank among all features.
+    p_value : float
+        Of the same test.
     mutual_information : Relevance
         Mutual information with the target in nats, as the method mutual-info computes it.
     entropy : float or None
@@ -129,6 +131,7 @@ class Explanation:
     target: str
     alone: float
     f_value: Relevance
+    p_value: float
     mutual_information: Relevance
     entropy: float | None
     target_similarity: float | None
@@ -296,6 +299,7 @@ def explain_feature(dataset: Dataset, feature: int, n_neighbours: int, n_jobs: i
             Neighbour(dataset.feature_names[j], float(correlation[j]), finite(similar[j])) for j in best
         )
 
+    anova, information = (_fitted(dataset, id, n_jobs) for id in ("anova", "mutual-info"))
     return Explanation(
         name=dataset.feature_names[feature],
         position=feature,
@@ -304,8 +308,9 @@ def explain_feature(dataset: Dataset, feature: int, n_neighbours: int, n_jobs: i
         n_distinct=len(np.unique(values[~np.isnan(values)])),
         target=dataset.target_name,
         alone=float(explained_alone(dataset, [feature])[0]),
-        f_value=_relevance(dataset, feature, "anova", n_jobs),
-        mutual_information=_relevance(dataset, feature, "mutual-info", n_jobs),
+        f_value=_relevance(anova, anova.f_values_, feature),
+        p_value=float(anova.pvalues_[feature]),
+        mutual_information=_relevance(information, information.scores_, feature),
         entropy=entropy,
         target_similarity=target_similarity,
         bin_edges=own.edges,
@@ -341,12 +346,16 @@ def _similarities(dataset: Dataset, values: Floats, n_jobs: int | None) -> tuple
     return P[:, 0], similar
 
 
-def _relevance(dataset: Dataset, feature: int, id: str, n_jobs: int | None) -> Relevance:
-    """Return the score that a selector gives the feature, and its rank."""
+def _fitted(dataset: Dataset, id: str, n_jobs: int | None) -> Any:
+    """Fit a selector, for what it says of each feature."""
     coded = dataset.coded()
     selector = with_groups(prepared(Method(id), 1, dataset.kind, n_jobs=n_jobs), coded.groups)
-    scores = selector.fit(coded.F, dataset.y).scores_
-    return Relevance(float(scores[feature]), 1 + int((scores > scores[feature]).sum()))
+    return selector.fit(coded.F, dataset.y)
+
+
+def _relevance(selector: Any, values: Floats, feature: int) -> Relevance:
+    """Return the value of a feature, and its rank by the scores of a selector."""
+    return Relevance(float(values[feature]), 1 + int((selector.scores_ > selector.scores_[feature]).sum()))
 
 
 def _classes(y: Array) -> tuple[Ints, list[str]]:

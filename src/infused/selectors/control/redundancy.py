@@ -30,7 +30,7 @@ from infused.selectors.base import SoundSelector, checked
 from infused.selectors.greedy.filters import levels
 from infused.selectors.inputs.frames import coded_frame, names_of_frame
 from infused.selectors.inputs.training import design_matrix, resolve_coding, tame
-from infused.selectors.scores.univariate import anova
+from infused.selectors.scores.f_test import anova
 
 #: How alike each of some features (rows) is to each of some others (columns).
 Likeness: TypeAlias = Callable[[Ints, Ints], Floats]

@@ -22,7 +22,8 @@ from infused.graphs.validation import class_codes
 from infused.selectors.docs import SCORES, documented
 from infused.selectors.inputs.checks import Inputs
 from infused.selectors.inputs.training import LARGEST, Weights, dense_design, tame
-from infused.selectors.scores.univariate import ScoreSelector, f_values
+from infused.selectors.scores.f_test import f_tests
+from infused.selectors.scores.univariate import ScoreSelector
 
 
 @documented(SCORES)
@@ -101,7 +102,8 @@ class L1LogisticSelector(ScoreSelector):
 
     def _tie_breaks(self, inputs: Inputs) -> Floats:
         kept = inputs.variables.places(self.keep)
-        return f_values(inputs.coded.X, inputs.y, False, inputs.coded.variables, kept, inputs.weights)
+        variables = inputs.coded.variables
+        return f_tests(inputs.coded.X, inputs.y, False, variables, kept, inputs.weights).evidence
 
 
 def _of_variance_one(inputs: Inputs) -> Floats:

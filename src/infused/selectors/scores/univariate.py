@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Integral
@@ -12,13 +11,12 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed
 from scipy.special import digamma
-from sklearn.feature_selection import f_classif, f_regression, mutual_info_classif, mutual_info_regression
+from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 from sklearn.neighbors import KDTree, NearestNeighbors
 
-from infused._design import Design, column_squares, dense
 from infused._runtime.compat import Interval, StrOptions, fit_context
-from infused._runtime.threads import memory_budget, workers
-from infused._typing import Array, Floats, Ints
+from infused._runtime.threads import workers
+from infused._typing import Array, Floats
 from infused.exceptions import InputError, Setting
 from infused.graphs.validation import Target, class_codes
 from infused.information.discrete import MAX_BINS, distinct_samples, target_codes
@@ -33,17 +31,13 @@ from infused.selectors.base import (
 )
 from infused.selectors.docs import SCORES, documented
 from infused.selectors.inputs.checks import Inputs, check_inputs
-from infused.selectors.inputs.groups import GROUPS, KEEP, Groups, by_variable
+from infused.selectors.inputs.groups import GROUPS, KEEP, by_variable
 from infused.selectors.inputs.training import (
-    Weights,
-    basis,
-    design_matrix,
     is_real,
-    left_over,
     refuse_weights,
     tame,
-    target_matrix,
 )
+from infused.selectors.scores.f_test import f_tests
 
 FEWEST_OF_A_CODE = 5  # samples, on average
 SEED = [Interval(Integral, 0, 2**32 - 1, closed="both"), None]  # as scikit-learn takes it
@@ -175,9 +169,10 @@ class AnovaSelector(ScoreSelector):
         {\sum_c \sum_{a \in c} (f_{ia} - \bar f_{ic})^2 / (M - C)}
 
     with C classes of :math:`n_c` samples each, M in all; for a real target, the F value of a linear
-    regression on the feature alone. A group of features has that of Pillai's trace, the joint test. With
-    ``keep``, F values are those of an analysis of covariance, given the features that are kept. Constant
-    features have zero.
+    regression on the feature alone. A category, or a group of features, has that of Pillai's trace, the joint
+    test. Where features differ in their degrees of freedom, as categories and numbers do, F values cannot be
+    compared: then features are ranked by their p-values. With ``keep``, F values are those of an analysis of
+    covariance, given the features that are kept. Constant features have zero.
 
     Parameters
     ----------
@@ -186,6 +181,11 @@ class AnovaSelector(ScoreSelector):
     Attributes
     ----------
     %(attributes)s
+    f_values_ : ndarray of shape (n_features,) or (n_groups,)
+        The F values. They are the scores where all have the same degrees of freedom; else the scores are the
+        negative logarithms of the p-values to base 10.
+    pvalues_ : ndarray of shape (n_features,) or (n_groups,)
+        Their p-values.
 
     See Also
     --------
@@ -203,7 +203,9 @@ class AnovaSelector(ScoreSelector):
 
     def _score(self, inputs: Inputs, real: bool) -> Floats:
         kept = inputs.variables.places(self.keep)
-        return f_values(inputs.coded.X, inputs.y, real, inputs.coded.variables, kept, inputs.weights)
+        tests = f_tests(inputs.coded.X, inputs.y, real, inputs.coded.variables, kept, inputs.weights)
+        self.f_values_, self.pvalues_ = tests.values, np.exp(tests.log_p)
+        return tests.evidence
 
 
 @documented(SCORES)
@@ -316,80 +318,6 @@ def is_discrete(values: Floats, n_samples: int) -> bool:
         return False
     n_distinct = len(np.unique(values))
     return n_distinct <= 2 or FEWEST_OF_A_CODE * n_distinct <= n_samples
-
-
-def anova(X: Any, y: Array, real: bool) -> Floats:
-    """Compute F values; zero for constant features, of which scikit-learn warns."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.filterwarnings("ignore", "Features .* are constant", UserWarning)
-        return _finite((f_regression if real else f_classif)(X, y)[0])
-
-
-def f_values(
-    X: Any, y: Array, real: bool, variables: Groups, kept: Ints, weights: Weights | None = None
-) -> Floats:
-    """Compute the F value of each variable, or the joint one of its columns, given those that are kept."""
-    plain = weights is None and not len(kept)
-    if variables.single and plain:
-        return anova(X, y, real)
-    given = X[:, np.flatnonzero(np.isin(variables.codes, kept))]
-    test = FTest(y, real, given, weights)
-    of_columns = (lambda columns: anova(columns, y, real)) if plain else test.of_columns
-    return by_variable(X, variables, of_columns, test.of_group)
-
-
-class FTest:
-    r"""The F value of Pillai's trace, of an analysis of (co)variance of several columns together.
-
-    .. math::
-
-        F = \frac{V / a}{(s - V) / (M - 1 - g - a)}, \qquad V = \sum_i r_i^2
-
-    with r the canonical correlations of p independent columns with the q that code the target,
-    s = min(p, q), a = max(p, q), and all of them less what g given columns explain of them. One column has
-    its usual F value. Where no degrees of freedom are left there is none: it is zero then. M is the sum of
-    the weights, where there are any.
-    """
-
-    def __init__(self, y: Array, real: bool, given: Any, weights: Weights | None = None):
-        self.weights, self.n_samples = weights, len(y) if weights is None else weights.total
-        self.given = basis(dense(self._standardised(given))) if given.shape[1] else np.empty((len(y), 0))
-        coded = target_matrix(y, "real" if real else "onehot", True, weights)
-        self.Y = basis(left_over(coded, self.given))
-
-    def of_group(self, columns: Any) -> float:
-        """Test all columns together."""
-        F = basis(left_over(dense(self._standardised(columns)), self.given))
-        return float(self._values(((F.T @ self.Y) ** 2).sum(), F.shape[1]))
-
-    def of_columns(self, columns: Any) -> Floats:
-        """Test each column."""
-        F = left_over(self._standardised(columns), self.given)
-        square = column_squares(F)
-        explained = ((F.T @ self.Y) ** 2).sum(axis=1) / np.where(square > 0, square, 1.0)
-        return np.where(square > 0, self._values(explained, 1), 0.0)
-
-    def _values(self, explained: Any, p: int) -> Floats:
-        q = self.Y.shape[1]
-        free = self.n_samples - 1 - self.given.shape[1] - max(p, q)
-        if min(p, q) == 0 or free <= 0:
-            return np.zeros_like(explained)
-        with np.errstate(divide="ignore"):
-            return _finite(explained / max(p, q) / (np.maximum(min(p, q) - explained, 0.0) / free))
-
-    def _standardised(self, columns: Any) -> Design:
-        return design_matrix(columns, True, memory_budget(), self.weights)
-
-
-def _finite(scores: Any) -> Floats:
-    """Make numbers of scores: what has none is zero, and a perfect one is the largest there is.
-
-    A feature that is the target itself may correlate with it by more than one, in the last digit: then the
-    formula turns negative.
-    """
-    scores = np.asarray(scores, dtype=np.float64)
-    largest = np.finfo(float).max
-    return np.nan_to_num(np.where(scores < 0, largest, scores), nan=0.0, posinf=largest)
 
 
 NEIGHBOURS = 3  # this and the noise that parts ties: as in scikit-learn's estimate for one column
