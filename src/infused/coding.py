@@ -28,12 +28,13 @@ TRANSFORMS: dict[str, Callable[[Any], Any]] = {"none": lambda X: X, "sqrt": np.s
 Levels = tuple[tuple[str, ...] | None, ...]
 
 #: How a variable may be read from a column, and the signs of decimals in its texts.
-HOWS, DECIMALS = ("number", "category", "code", "level", "year", "month", "weekday"), (".", ",")
+HOWS, DECIMALS = ("number", "category", "code", "level", "year", "month", "weekday", "hour"), (".", ",")
 
 OTHER, GAP = "(other)", "(missing)"
 MANY_GAPS = 0.05  # of the training rows
 FEWEST, RARE = 5, 0.01
 FEW_LEVELS = 10
+MOST_RARE = 256  # columns of a category whose levels are all rare
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Origin:
     column: str
     how: str = "number"
     """"number", "category", "code" (numbers as levels), "level" (1 where it is ``level``), or, of a date,
-    "year", "month", "weekday"."""
+    "year", "month", "weekday", "hour"."""
     decimal: str = "."
     """Of numbers in text."""
     unit: str | None = None
@@ -201,6 +202,9 @@ class Coder:
         each = np.ones(len(values)) if weights is None else weights
         least = fewest_rows(float(each.sum()))
         times = np.bincount(values[~missing].astype(np.int64), each[~missing], minlength=len(levels))
+        if len(times) and max(times) < least:  # all are rare: those of a few rows are better than none
+            least = min(least, FEWEST if max(times) >= FEWEST else 2)
+            least = max([least, *(np.sort(times)[:-MOST_RARE] + 1)[-1:]])
         kept = tuple(level for level, n in zip(levels, times, strict=True) if n >= least)
         rare = tuple(level for level, n in zip(levels, times, strict=True) if 0 < n < least)
         gaps = float(each[missing].sum())

@@ -282,7 +282,7 @@ def test_large_whole_numbers_in_arrays(tmp_path):
 def dated(tmp_path, cells, **options):
     path = tmp_path / "t.csv"
     pd.DataFrame(
-        {"when": cells, "b": [j % 3 for j in range(len(cells))], "y": ["u", "v"] * (len(cells) // 2)}
+        {"when": cells, "b": [j / 8 for j in range(len(cells))], "y": ["u", "v"] * (len(cells) // 2)}
     ).to_csv(path, index=False)
     return load_data(path, target="y", **options)
 
@@ -430,16 +430,6 @@ def test_other_data_are_read_in_the_recorded_unit(before, after, fits):
     else:
         with pytest.raises(InputError, match=f"'price' holds '{after.replace('$', '.')}' where numbers"):
             found.apply(new)
-
-
-def test_a_record_that_knows_no_units_reads_all(tmp_path):
-    """As records did before units were recorded."""
-    table = pd.DataFrame({"price": [f"${j}" for j in range(24)], "y": [int(j > 12) for j in range(24)]})
-    found = infused.select(table, "y", k=1, method="anova", stability=0, use="price")
-    old = json.loads(found.record.to_json())
-    assert old["coding"][0]["origin"].pop("unit") == "USD"
-    (tmp_path / "selection.json").write_text(json.dumps(old))
-    assert Selection.load(tmp_path).apply(pd.DataFrame({"price": ["7 EUR"]}))["price"].tolist() == [7]
 
 
 def test_other_data_are_not_rounded():

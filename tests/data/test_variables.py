@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from infused.coding import GAP, OTHER, Coder, fewest_rows
-from infused.data import load_data
+from infused.data import DataError, load_data
 from infused.data.written import number
 
 
@@ -24,6 +24,20 @@ from infused.data.written import number
         ("\u22125", ".", -5),
         ("USD 7", ".", 7),
         ("-1e-3", ".", -0.001),
+        ("10\u00a0000", ".", 10000),
+        ("10.9K", ".", 10900),
+        ("€110,5M", ",", 110.5e6),
+        ("$1.2B", ".", 1.2e9),
+        ("10 kg", ".", 10),
+        ("1,234.5 lbs.", ".", 1234.5),
+        ("18.9 km/kg", ".", 18.9),
+        ("25 °C", ".", 25),
+        ("10880.50-", ".", -10880.5),
+        ("12A", ".", None),
+        ("7B", ".", None),
+        ("1.2K3", ".", None),
+        ("5 e3 K", ".", None),
+        ("12 Elm Street", ".", None),
         ("1,23", ".", None),
         ("12,3456", ".", None),
         ("4o", ".", None),
@@ -96,7 +110,7 @@ def test_dates_become_parts(tmp_path, style, read):
     data = written(tmp_path, {"when": days.strftime(style), "y": ["u", "v"] * 30})
     assert data.feature_names == ("when (year)", "when (month)", "when (weekday)")
     np.testing.assert_array_equal(data.X, np.column_stack([days.year, days.month, days.day_of_week + 1]))
-    assert data.notes == (f"'when' holds dates{read}, taken by year and month and weekday",)
+    assert data.notes == (f"'when' holds dates{read}, taken by year, month and weekday",)
 
 
 def test_what_tells_rows_apart_is_left_out(tmp_path):
@@ -183,3 +197,120 @@ def test_fingerprints_tell_levels_and_fillings_apart(tmp_path):
     renamed = {**table, "t": ["a", "b", "d", "a"] * 5}
     marks.add(written(tmp_path, renamed).fingerprint)
     assert len(marks) == 3
+
+
+def test_words_behind_numbers_are_units(tmp_path):
+    rng = np.random.default_rng(0)
+    numbers = rng.integers(1, 90, (3, 40))
+    table = {
+        "weight": [f"{v} kg" for v in numbers[0]],
+        "views": [f"{v}.5K" for v in numbers[1]],
+        "term": [f"{(36, 60)[v % 2]} months" for v in numbers[2]],
+        "y": ["u", "v"] * 20,
+    }
+    data = written(tmp_path, table)
+    expected = [numbers[0], numbers[1] * 1000 + 500, np.where(numbers[2] % 2, 60, 36)]
+    np.testing.assert_array_equal(data.X, np.column_stack(expected))
+    assert [one.unit for one in data.origins] == ["kg", "", "month"]
+    mixed = {**table, "weight": [f"{v} {('kg', 'g')[v % 2]}" for v in numbers[0]]}
+    with pytest.raises(DataError, match="'weight' holds numbers in several units"):
+        written(tmp_path, mixed)
+
+
+def test_few_words_behind_numbers_are_classes_of_a_target(tmp_path):
+    data = written(tmp_path, {"a": np.arange(40) % 7, "y": [f"{(36, 60)[j % 2]} months" for j in range(40)]})
+    assert data.kind == "classes" and set(data.y) == {"36 months", "60 months"}
+
+
+@pytest.mark.parametrize("letters", ["ABCDEF", ("Elm", "Oak", "Pine", "Main")])
+def test_names_that_begin_with_a_number_are_no_numbers(tmp_path, letters):
+    seats = [f"{row} {letter}" for row in range(1, 13) for letter in letters]
+    data = written(tmp_path, {"seat": [*seats, *seats], "y": ["u", "v"] * len(seats)}, use="seat")
+    assert data.levels == (tuple(sorted(seats)),)
+
+
+@pytest.mark.parametrize(
+    ("style", "zone"), [("%Y-%m-%d %H:%M:%S", "Z"), ("%m/%d/%Y %I:%M %p", ""), ("%d.%m.%Y %H:%M", "")]
+)
+def test_hours_of_dates_are_kept(tmp_path, style, zone):
+    times = pd.date_range("2023-11-20", periods=60, freq="5h")
+    data = written(tmp_path, {"when": times.strftime(style) + zone, "y": ["u", "v"] * 30})
+    assert data.feature_names[-1] == "when (hour)"
+    np.testing.assert_array_equal(data.X[:, -1], times.hour)
+    assert data.notes[0].endswith("taken by month, weekday and hour")
+    frame = pd.DataFrame({"when": times, "y": ["u", "v"] * 30})
+    np.testing.assert_array_equal(load_data(frame, target="y").X, data.X)
+
+
+def test_a_time_of_day_that_there_is_not_is_no_date(tmp_path):
+    times = [f"2023-11-{day:02d} {hour}:00" for day in range(1, 21) for hour in (9, 25)]
+    data = written(tmp_path, {"when": times, "a": np.arange(40) % 7, "y": ["u", "v"] * 20})
+    assert data.feature_names == ("a",)
+
+
+def test_numbers_that_may_mean_a_missing_value_are_pointed_out(tmp_path):
+    rng = np.random.default_rng(0)
+    table = {
+        "co": np.where(np.arange(300) % 9 == 0, -200, rng.uniform(0, 12, 300).round(1)),
+        "days": np.where(np.arange(300) % 3 > 0, 999, rng.integers(0, 28, 300)),
+        "temperature": rng.integers(-20, 35, 300),
+        "children": rng.poisson(1.0, 300),
+        "dose": rng.choice([0, 100, 200, 300, 400, 500], 300),
+        "rating": rng.choice([-1, 1], 300),
+        "y": ["u", "v"] * 150,
+    }
+    data = written(tmp_path, table)
+    assert [note.partition(": ")[0] for note in data.notes] == [
+        "-200 stands apart from all other values of 'co'",
+        "999 stands apart from all other values of 'days'",
+    ]
+    mended = written(tmp_path, table, missing=["-200", "999"])
+    assert [note.partition(" ")[2] for note in mended.notes] == [
+        "missing values filled by the median in: 'co', 'days'"
+    ]
+
+
+def test_too_many_levels_are_left_out_and_used_with_the_rare_ones_pooled(tmp_path):
+    n = 3000
+    surnames = [f"name {j // 6 if j < 600 else j}" for j in range(n)]  # 100 of six rows, the rest of one
+    table = {
+        "country": [f"c{j % 190}" for j in range(n)],
+        "surname": surnames,
+        "a": np.arange(n) % 7,
+        "y": ["u", "v"] * (n // 2),
+    }
+    data = written(tmp_path, table)
+    assert data.feature_names == ("a",)
+    assert "too many levels" in data.notes[0] and "'country'" in data.notes[0]
+    used = written(tmp_path, table, use=["country", "surname"])
+    assert used.feature_names == ("country", "surname", "a")
+    first, second, _ = used.coding.variables
+    assert len(first.levels) == 190 and not first.pooled
+    assert len(second.levels) == 100 and second.pooled and second.pool_column
+
+
+def test_levels_that_are_all_rare_have_a_bounded_number_of_columns():
+    codes = np.repeat(np.arange(3000.0), np.arange(3000) % 3 + 2)
+    levels = tuple(f"v{j}" for j in range(3000))
+    (variable,) = Coder(("v",), (levels,)).fit(codes[:, None]).variables
+    assert len(variable.levels) <= 256
+
+
+def test_free_text_is_named_as_such(tmp_path):
+    table = {
+        "review": [f"the room number {j} was very clean and quiet" for j in range(40)],
+        "a": np.arange(40) % 7,
+        "y": ["u", "v"] * 20,
+    }
+    assert "because it is free text" in written(tmp_path, table).notes[0]
+
+
+def test_rows_that_repeat_others_are_counted(tmp_path):
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 3)), columns=list("abc"))
+    table["y"] = ["u", "v"] * 10
+    assert written(tmp_path, table).notes == ()
+    assert written(tmp_path, pd.concat([table, table[:3]])).notes == (
+        "3 rows are the same as an earlier one in every feature and the target",
+    )
+    other = table[:3].assign(y=["v", "u", "v"])
+    assert written(tmp_path, pd.concat([table, other])).notes == ()

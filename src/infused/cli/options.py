@@ -140,10 +140,13 @@ def _texts(metavar: str, help: str) -> Any:
 #: Options of reading data, by the names of :class:`infused.data.ReadOptions`.
 READ_OPTIONS: dict[str, Any] = {
     "target": Annotated[
-        str | None,
+        list[str] | None,
         _reading("--target", "-t", metavar="COLUMN", help="Column to predict, by name or position from 0."),
     ],
     "target_file": _text("FILE", "Second file, which holds the target."),
+    "join": _text("COLUMN", "Column of both files that tells their rows apart; found by default."),
+    "transpose": _switch("--transpose", "Features are the rows of the file, as genes often are."),
+    "sheet": _text("NAME", "Sheet of an Excel file, by name or position from 0; the first by default."),
     "x_key": _text("KEY", "Array of features in a .mat or .npz file."),
     "y_key": _text("KEY", "Array of the target in a .mat or .npz file."),
     "drop": _texts("COLUMN", "Leave this column out"),
@@ -174,7 +177,7 @@ def reads_data(command: Callable[..., None]) -> Callable[..., None]:
 
 def reads_features(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of reading data without a target."""
-    return _with_options(command, ("x_key", "missing", "separator", "encoding", "header"))
+    return _with_options(command, ("x_key", "sheet", "missing", "separator", "encoding", "header"))
 
 
 def _with_options(command: Callable[..., None], names: Iterable[str]) -> Callable[..., None]:
@@ -192,6 +195,8 @@ def _with_options(command: Callable[..., None], names: Iterable[str]) -> Callabl
         reading = {name: value for name, value in given.items() if value not in (None, False, [])}
         if "header" in reading:  # the switch says that there is none
             reading["header"] = False
+        if "target" in reading:
+            reading["target"] = _one_target(reading["target"])
         if "grid" in reading:
             reading["grid"] = parse_grid(reading["grid"])
         command(reading=reading, **values)
@@ -199,6 +204,16 @@ def _with_options(command: Callable[..., None], names: Iterable[str]) -> Callabl
     parsed.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # functions may have one
     parsed.__annotations__ = {p.name: p.annotation for p in parameters}
     return parsed
+
+
+def _one_target(targets: list[str]) -> str:
+    """Refuse several targets: the last would win, and the first become a feature."""
+    if len(targets) > 1:
+        raise InputError(
+            f"--target is given {len(targets)} times: give one, and leave the others out with --drop, "
+            "or take each in a run of its own"
+        )
+    return targets[0]
 
 
 class HelpPage(NamedTuple):

@@ -25,7 +25,7 @@ IDENTIFYING = {
 SHORTEST_RUN = 5  # two or three rows that happen to hold 1, 2, 3 prove nothing
 
 
-def find_column(names: Sequence[str], wanted: str | int, option: str) -> int:
+def find_column(names: Sequence[str], wanted: str | int, option: str, noun: str = "column") -> int:
     """Find a column given by name, or by position (from 0; negative counts from the end).
 
     A text that is no column's name but a whole number is a position, as a command line has only text to give.
@@ -37,13 +37,13 @@ def find_column(names: Sequence[str], wanted: str | int, option: str) -> int:
         position = int(wanted)
     except ValueError:
         hint = suggestion(str(wanted), names)
-        raise DataError(Setting(option, wanted), f": no such column{hint}") from None
+        raise DataError(Setting(option, wanted), f": no such {noun}{hint}") from None
     if -len(names) <= position < len(names):
         return position % len(names)
     if str(wanted) in names:
         return names.index(str(wanted))
-    columns = count(len(names), "column")
-    raise DataError(Setting(option, position), f": there are {columns}, 0 to {len(names) - 1}")
+    every = count(len(names), noun)
+    raise DataError(Setting(option, position), f": there are {every}, 0 to {len(names) - 1}")
 
 
 def find_columns(names: Sequence[str], wanted: Iterable[str | int], option: str) -> list[int]:

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from infused._runtime.messages import count, listed, quoted
-from infused._typing import Array
+from infused._typing import Array, Data
 from infused.data.columns import check_unique, find_column, find_columns, leave_out
 from infused.data.dataset import DEFAULTS, Dataset
+from infused.data.join import join_rows
 from infused.data.prepare import prepare_features
 from infused.data.reading import (
     LARGE,
@@ -20,14 +21,16 @@ from infused.data.reading import (
     RawMatrix,
     RawTable,
     ReadOptions,
+    column_kind,
     in_numbers,
     likely_targets,
+    plain_values,
 )
 from infused.data.sources import Source, file_source, find_source
 from infused.data.target import present, settle_target, target_from_array, target_from_column
 from infused.exceptions import InputError, Setting
 
-READING = {"target", "target_file", "x_key", "y_key", "separator", "encoding", "header"}
+READING = {"target", "target_file", "join", "sheet", "x_key", "y_key", "separator", "encoding", "header"}
 
 
 def load_data(source: Any, options: ReadOptions = DEFAULTS, **changes: Any) -> Dataset:
@@ -85,9 +88,14 @@ def load_data(source: Any, options: ReadOptions = DEFAULTS, **changes: Any) -> D
     file = options.target_file if "target_file" in found.heeds else None
     labels = None if file is None else file_source(file)
     _refuse_ignored(options, found, labels)
-    raw = in_numbers(found.read(options, "both" if labels is None else "features"), found.where)
+    raw = in_numbers(
+        found.read(options, "both" if labels is None else "features"), found.where, options.transpose
+    )
+    joined = []
     if labels is not None:
-        target = _target(labels.read(options, "target"), options, labels.where, alone=True)
+        raw, beside, how = join_rows(raw, labels.read(options, "target"), options, found.where, labels.where)
+        target = _target(beside, options, labels.where, alone=True)
+        joined = [f"the target of {labels.where} was joined {how}"]
     else:
         target = _target(raw, options, found.where)
     raw, target, rows = _with_target(raw, target, found.where)
@@ -101,7 +109,7 @@ def load_data(source: Any, options: ReadOptions = DEFAULTS, **changes: Any) -> D
         target.name,
         kind,
         found.origin,
-        notes=(*rows, *features.notes, *notes),
+        notes=(*joined, *rows, *features.notes, *notes, *_repeated(raw, features.X, y)),
         levels=features.levels,
         origins=features.origins,
         impute="median" if options.impute in (None, "error") else options.impute,
@@ -121,7 +129,7 @@ def _refuse_ignored(options: ReadOptions, found: Source, labels: Source | None) 
     """Raise on an option that would be ignored."""
     heeds = found.heeds
     if labels is not None:
-        heeds = (heeds - {"target", "y_key"}) | labels.heeds
+        heeds = (heeds - {"target", "y_key"}) | labels.heeds | {"join"}
     for name, value in options.given().items():
         if name in READING and name not in heeds:
             raise InputError(Setting(name, value), f" has no meaning for {found.where}: leave it out")
@@ -157,6 +165,7 @@ def _target_position(columns: Any, wanted: str | int | None, where: str, alone: 
     names = columns.column_names
     check_unique(names, where)
     if wanted is not None:
+        _offer_to_transpose(columns, wanted)
         return find_column(names, wanted, "target")
     if alone and len(names) == 1:
         return 0
@@ -164,6 +173,31 @@ def _target_position(columns: Any, wanted: str | int | None, where: str, alone: 
     raise DataError(
         Setting("target"), f" is not given: which column of {where} is it? likely ones are {likely}"
     )
+
+
+def _offer_to_transpose(columns: Any, wanted: str | int) -> None:
+    """Raise where the target is no column but a row: features in rows are common for genes."""
+    if wanted in columns.column_names or column_kind(columns.column(0).type) != "text":
+        return
+    if str(wanted) in plain_values(columns.column(0)).to_pylist():
+        raise DataError(
+            Setting("target", wanted),
+            " is no column but a row: if features are in rows, turn them with ",
+            Setting("transpose", True),
+        )
+
+
+def _repeated(raw: Raw, X: Data, y: Array) -> list[str]:
+    """Note rows of a table that repeat an earlier one in all features and in the target."""
+    if isinstance(raw, RawMatrix) or not isinstance(X, np.ndarray) or X.shape[1] < 2:
+        return []
+    targets = np.ascontiguousarray(y).reshape(len(y), -1)
+    rows = {row.tobytes() + own.tobytes() for row, own in zip(np.ascontiguousarray(X), targets, strict=True)}
+    n_repeated = len(X) - len(rows)
+    if n_repeated == 0:
+        return []
+    are = "row is" if n_repeated == 1 else "rows are"
+    return [f"{n_repeated:,} {are} the same as an earlier one in every feature and the target"]
 
 
 def _refuse_target_in(names: Sequence[str], target: str, options: ReadOptions) -> None:
@@ -199,10 +233,10 @@ def _with_target(raw: Raw, target: _Target, where: str) -> tuple[Raw, _Target, l
 
 def _check_lengths(shape: tuple[int, int], n_targets: int, name: str, where: str) -> None:
     if shape[0] != n_targets:
-        turned = " (X seems to be features x samples: transpose it)" if shape[1] == n_targets else ""
+        turned = (": if features are in rows, turn them with ", Setting("transpose", True))
         raise DataError(
-            f"X of {where} has {count(shape[0], 'row')}, "
-            f"but the target {quoted(name)} has {n_targets:,}{turned}"
+            f"X of {where} has {count(shape[0], 'row')}, but the target {quoted(name)} has {n_targets:,}",
+            *(turned if n_targets in (shape[1], shape[1] - 1) else ()),
         )
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from infused._runtime.messages import SHOWN, count, listed, quoted
-from infused._typing import Array, Data
+from infused._typing import Array, Data, Floats
 from infused.coding import Levels, Origin
 from infused.data.columns import (
     Problems,
@@ -24,6 +24,9 @@ from infused.data.reading import DataError, Raw, RawMatrix, RawTable, ReadOption
 from infused.data.variables import Variables, table_variables
 from infused.data.written import as_gaps
 from infused.exceptions import Setting
+
+FEWEST_PILED, SHARE_PILED = 3, 0.01  # rows on a number that may stand for a missing value
+LEAST_OTHERS = 5  # different values beside it: fewer are codes
 
 
 def prepare_features(raw: Raw, options: ReadOptions, where: str, target: int | None = None) -> Features:
@@ -97,7 +100,46 @@ def _of_table(
     for j, values in enumerate(found.values):
         X[:, j] = values
     levels, origins = _unusual(found)
-    return Features(X, tuple(found.names), tuple(found.told()), levels, origins)
+    notes = (*found.told(), *_piles(found))
+    return Features(X, tuple(found.names), notes, levels, origins)
+
+
+def _piles(found: Variables) -> list[str]:
+    """Note numbers that may stand for missing values, as -200 and 999 do."""
+    piled: dict[float, list[str]] = {}
+    for name, values, levels, origin in zip(
+        found.names, found.values, found.levels, found.origins, strict=True
+    ):
+        if levels is None and origin.how == "number":
+            for value in edge_piles(values):
+                piled.setdefault(value, []).append(name)
+    return [
+        f"{value:g} stands apart from all other values of {listed(names)}: if it means a missing value, give "
+        "it to the option missing"
+        for value, names in piled.items()
+    ]
+
+
+def edge_piles(values: Floats) -> list[float]:
+    """Find whole numbers on which many rows pile up, at the edge and apart from all other values.
+
+    Such a number is farther from the others than these are from each other, is negative where no other is, or
+    has nines alone, from 99 on.
+    """
+    present = values[~np.isnan(values)]
+    found = []
+    for edge in () if not len(present) else (present.min(), present.max()):
+        on_it = present == edge
+        few = on_it.sum() < max(FEWEST_PILED, SHARE_PILED * len(present))
+        if edge == 0 or few or edge != np.floor(edge) or on_it.all():
+            continue
+        others = present[~on_it]
+        gap, spread = np.abs(others - edge).min(), np.ptp(others)
+        nines = set(f"{abs(edge):.0f}") == {"9"} and abs(edge) >= 99 and gap > 0.1 * spread
+        apart = gap > spread or nines or (edge < 0 <= others.min())
+        if apart and len(np.unique(others)) >= LEAST_OTHERS:
+            found.append(float(edge))
+    return found
 
 
 def _unusual(found: Variables) -> tuple[Levels | None, tuple[Origin, ...] | None]:

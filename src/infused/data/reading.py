@@ -48,7 +48,14 @@ class ReadOptions:
         The column of the target by name or by position (from 0; negative counts from the end), in a table,
         in the ``obs`` of AnnData, or in ``target_file`` if that is given.
     target_file : str or None, default=None
-        A second file with the target, in the same order of samples.
+        A second file with the target.
+    join : str or None, default=None
+        The column that both files have and that tells their rows apart. By default it is found; where neither
+        file has one, rows are joined by position.
+    transpose : bool, default=False
+        Whether features are the rows of the source, as genes often are. The first column of text names them.
+    sheet : str, int or None, default=None
+        The sheet of an Excel file by name or by position from 0; the first by default.
     x_key : str or None, default=None
         The array of the features in .mat and .npz files; by default X, fea, data and the like. For AnnData,
         a layer.
@@ -105,6 +112,9 @@ class ReadOptions:
 
     target: str | int | None = None
     target_file: str | None = None
+    join: str | None = None
+    transpose: bool = False
+    sheet: str | int | None = None
     x_key: str | None = None
     y_key: str | None = None
     drop: tuple[str | int, ...] = ()
@@ -258,11 +268,57 @@ class RawMatrix:
 Raw: TypeAlias = RawTable | RawMatrix
 
 
-def in_numbers(raw: Raw, where: str) -> Raw:
-    """Convert a matrix to float64 (CSR where it came sparse), which may share memory with the given."""
-    if isinstance(raw, RawTable) and raw.columns.num_columns == 0:
-        raise DataError(f"{where} has no columns")
-    return raw if isinstance(raw, RawTable) else replace(raw, X=_as_numbers(raw.X, where))
+def in_numbers(raw: Raw, where: str, transpose: bool = False) -> Raw:
+    """Convert a matrix to float64 (CSR where it came sparse), which may share memory with the given.
+
+    With ``transpose`` rows become columns, of a table too.
+    """
+    if isinstance(raw, RawTable):
+        if raw.columns.num_columns == 0:
+            raise DataError(f"{where} has no columns")
+        return _transposed(raw, where) if transpose else raw
+    X = _as_numbers(raw.X, where)
+    if not transpose:
+        return replace(raw, X=X)
+    X = np.ascontiguousarray(X.T) if isinstance(X, np.ndarray) else X.T.tocsr()
+    return RawMatrix(X, raw.y, raw.target_name)
+
+
+def _transposed(raw: RawTable, where: str) -> RawTable:
+    """Make columns of the rows of a table, named by its first column of text."""
+    import pyarrow as pa
+
+    table = raw.columns
+    kinds = [column_kind(kind) for kind in table.schema.types]
+    label = (
+        table.column_names.index(raw.index[0])
+        if raw.index
+        else kinds.index("text")
+        if "text" in kinds
+        else -1
+    )
+    if label < 0:
+        raise DataError(
+            f"{where} has no column of text, which would name its rows: leave out ", Setting("transpose")
+        )
+    names = ["" if name is None else str(name) for name in plain_values(table.column(label)).to_pylist()]
+    body = [column for j, column in enumerate(table.columns) if j != label]
+    if all(kind == "number" for j, kind in enumerate(kinds) if j != label):
+        rows = [
+            pa.array(row, pa.float64(), from_pandas=True)
+            for row in np.array([column_numbers(c)[0] for c in body]).T
+        ]
+    else:  # some rows hold texts, and which ones is found out as in any text table
+        cells = [[None if v is None else str(v) for v in plain_values(c).to_pylist()] for c in body]
+        rows = [pa.array(row, pa.string()) for row in zip(*cells, strict=True)]
+    samples = next(name for name in ("sample", "sample name", "column of the source") if name not in names)
+    others = [name for j, name in enumerate(table.column_names) if j != label]
+    return replace(
+        raw,
+        columns=pa.Table.from_arrays([pa.array(others), *rows], names=[samples, *names]),
+        index=(samples,),
+        lossy=frozenset(names if raw.lossy else ()),
+    )
 
 
 def validated(columns: Any) -> Any:

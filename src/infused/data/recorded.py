@@ -71,7 +71,7 @@ def load_features(source: Any, features: Sequence[str], options: ReadOptions = D
     (1797, 2)
     """
     found = find_source(source)
-    raw = in_numbers(found.read(options, "features"), found.where)
+    raw = in_numbers(found.read(options, "features"), found.where, options.transpose)
     stored = raw.columns.column_names if isinstance(raw, RawTable) else ()
     return _recorded(raw, [_by_name(name, stored) for name in features], options, found.where)
 
@@ -84,7 +84,7 @@ def read_recorded(
     Categories are the positions of their recorded levels; those that the record lacks follow after them.
     """
     found = find_source(source)
-    raw = in_numbers(found.read(options, "texts"), found.where)
+    raw = in_numbers(found.read(options, "texts"), found.where, options.transpose)
     return _recorded(raw, variables, options, found.where)
 
 

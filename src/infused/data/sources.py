@@ -37,7 +37,7 @@ from infused.data.target import in_float, target_from_array, target_from_column
 from infused.exceptions import InputError
 
 #: What has a meaning for a table whose format is not known before it is read.
-TABLES = frozenset({"target", "target_file", "separator", "encoding", "header"})
+TABLES = frozenset({"target", "target_file", "separator", "encoding", "header", "sheet"})
 
 Read: TypeAlias = Callable[[ReadOptions, Part], Raw]
 

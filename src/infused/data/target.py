@@ -21,7 +21,7 @@ from infused.data.reading import (
     plain_values,
     too_large,
 )
-from infused.data.written import as_gaps, number, numbers_in, plain_texts
+from infused.data.written import as_gaps, number, numbers_in, plain_texts, word_unit
 from infused.exceptions import Setting
 
 KINDS: dict[str | None, TargetKind] = {"classification": "classes", "regression": "real"}
@@ -116,11 +116,11 @@ def present(y: Array) -> Array:
 def _written(texts: Any, name: str, decimal: str) -> Array | None:
     """Read the numbers of a target that is written as text; None where it is meant to be text.
 
-    Few numbers that are written plainly are labels.
+    Few numbers that are written plainly, or with a word as 36 months is, are labels.
     """
     found = numbers_in(texts, decimal)
     few = len(np.unique(found.values[~np.isnan(found.values)])) <= FEW_VALUES
-    if not found.meant or (few and found.plainly):
+    if not found.meant or (few and (found.plainly or word_unit(f"1 {found.unit}"))):
         return None
     if found.units:
         raise DataError(

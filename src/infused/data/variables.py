@@ -11,7 +11,7 @@ import numpy as np
 
 from infused._runtime.messages import count, listed, quoted
 from infused._typing import Floats
-from infused.coding import Origin, is_identifier
+from infused.coding import Origin, fewest_rows, is_identifier
 from infused.data.columns import Problems, leave_out
 from infused.data.reading import LARGE, RawTable, ReadOptions, column_kind, column_numbers, plain_values
 from infused.data.written import (
@@ -31,6 +31,8 @@ from infused.exceptions import Setting
 
 MOST_TEXTS = 100  # different values of one column that may become columns of their own
 SHOWN = 3
+WORDS_OF_TEXT = 5  # on average: names and addresses have fewer
+OWN_TEXTS = "because nearly every row has a text of its own"
 
 
 @dataclass
@@ -199,17 +201,29 @@ def _category(found: Variables, name: str, texts: Any, how: str, use: Collection
     import pyarrow as pa
     from pyarrow import compute
 
-    levels = sorted(compute.drop_null(compute.unique(texts)).to_pylist())
-    present = len(texts) - texts.null_count
+    counted = compute.value_counts(texts.drop_null())
+    levels = sorted(counted.field("values").to_pylist())
+    most = compute.max(counted.field("counts")).as_py()
     if not levels:
         found.leave(name, "because every value is missing")
-    elif is_identifier(len(levels), present) and name not in use:
-        found.leave(name, "because nearly every row has a text of its own")
+    elif most == 1 or (most < fewest_rows(len(texts)) and name not in use):
+        found.leave(name, _unusable(levels, len(texts) - texts.null_count, most))
+    elif is_identifier(len(levels), len(texts) - texts.null_count) and name not in use:
+        found.leave(name, OWN_TEXTS)
     else:
         codes = compute.index_in(texts, pa.array(levels, pa.string()))
         values = compute.cast(codes, pa.float64()).to_numpy()
         found.add(name, np.array(values, dtype=np.float64), Origin(name, how), tuple(levels))
         found.categories.append(name)
+
+
+def _unusable(levels: list[str], n_present: int, most: int) -> str:
+    """Say why no level of a column of texts is frequent enough for a column of its own."""
+    if sum(len(level.split()) for level in levels) >= WORDS_OF_TEXT * len(levels):
+        return "because it is free text (make numbers of it first, such as counts of words)"
+    if most == 1 or is_identifier(len(levels), n_present):
+        return OWN_TEXTS
+    return "because of too many levels, all rare (the option use takes those with a few rows)"
 
 
 def _refuse_units(found: Variables, name: str, texts: tuple[str, ...]) -> None:
@@ -252,9 +266,11 @@ def _date(found: Variables, name: str, dates: Any, shape: str | None = None, how
             found.add(f"{name} ({part})", values, Origin(name, part, format=shape))
             made.append(part)
     if made:
-        found.notes.append(f"{quoted(name)} holds dates{how}, taken by {' and '.join(made)}")
+        *first, last = made
+        parts = f"{', '.join(first)} and {last}" if first else last
+        found.notes.append(f"{quoted(name)} holds dates{how}, taken by {parts}")
     else:
-        found.leave(name, "because its dates have one year, one month and one weekday")
+        found.leave(name, "because its dates have one year, one month, one weekday and one hour")
 
 
 def _refuse_kind(found: Variables, name: str, kind: str) -> None:

@@ -36,7 +36,7 @@ MONEY = re.compile(
     r"[$€£¥₹₽₩₺₪฿]|\b(?:USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|SEK|NOK|DKK|PLN|BRL)\b", re.IGNORECASE
 )
 SIGNS = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "₽": "RUB"}
-SPACES = "  \u2009\u202f'\u2019"
+SPACES = " \u00a0\u2009\u202f'\u2019"
 SHAPES = {
     sign: re.compile(
         rf"[+-]?(?:\d{{1,3}}(?:[{SPACES}{re.escape(other)}]\d{{3}})+|\d+)?(?:{re.escape(sign)}\d*)?(?:[eE][+-]?\d+)?",
@@ -44,6 +44,11 @@ SHAPES = {
     )
     for sign, other in ((".", ","), (",", "."))
 }
+#: A unit behind a number; one letter alone is a unit where it is written small (12A is a seat).
+UNIT = re.compile(r"(.*[\d.,])\s*((?:[^\W\d_]|°){2,12}|[gmlshd])((?:/[^\W\d_]{1,6})?[²³]?)\.?")
+THOUSANDS = re.compile(r"(.*[\d.,])\s*([KkM]|[Bb]n?)")
+POWERS = {"k": "e3", "m": "e6", "b": "e9"}
+MOST_UNITS = 3  # of words behind numbers: more are names
 LEADING_ZERO = re.compile(r"0[0-9]+")
 
 DIGITS = "0123456789"
@@ -66,7 +71,11 @@ DATES = {
 }
 ISO = "%Y-%m-%d"
 WRITTEN = {"%Y": r"\d{4}", "%m": r"\d{1,2}", "%d": r"(?P<day>\d{1,2})", "%b": "[A-Za-z]+", ".": r"\."}
-PARTS = ("year", "month", "weekday")
+PARTS = ("year", "month", "weekday", "hour")
+CLOCK = (
+    r"[T ]\s*(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)(?::[0-5]\d(?:[.,]\d+)?)?"
+    r"(?:\s*(?P<half>[APap])\.?[Mm]\.?)?\s*(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})?$"
+)
 
 
 @dataclass(frozen=True)
@@ -86,7 +95,7 @@ class Written:
     meant: bool
     """Whether the column is meant to hold numbers."""
     unit: str = ""
-    """The currency of all numbers that have one, or %."""
+    """The currency of all numbers that have one, %, or a word such as kg."""
     units: tuple[str, ...] = ()
     """A text for each of several units that do not belong into one column."""
     lossy: bool = False
@@ -98,30 +107,62 @@ def number(text: str, decimal: str = ".") -> float | None:
 
     >>> number("$24,000"), number("1.234,56", ","), number("15.3%"), number("(12)"), number("4o")
     (24000.0, 1234.56, 15.3, -12.0, None)
+    >>> number("10.9K"), number("10 kg"), number("10880.50-"), number("12A")
+    (10900.0, 10.0, -10880.5, None)
     """
     if len(text) > LONGEST_NUMBER:
         return None
     bare = MONEY.sub("", text).strip().removesuffix("%").strip().replace("\u2212", "-")
+    power = ""
+    if bare[-1:].isalpha() or bare[-1:] in "°²³.":
+        bare, power = _without_unit(bare, priced=bare != text.strip())
     if bare.startswith("(") and bare.endswith(")"):
         bare = f"-{bare[1:-1].strip()}"
+    elif bare.endswith("-") and bare[:1] not in ("+", "-"):
+        bare = f"-{bare[:-1].strip()}"
     bare = re.sub(r"^([+-])\s+", r"\1", bare)
     if not SHAPES[decimal].fullmatch(bare) or not any(letter in DIGITS for letter in bare):
         return None
+    if power and "e" in bare.lower():
+        return None
     digits = "".join(letter for letter in bare if letter in "+-eE" + DIGITS or letter == decimal)
     try:
-        return float(digits.replace(",", "."))
+        return float(digits.replace(",", ".") + power)
     except ValueError:  # an exponent of nothing
         return None
 
 
-def unit_of(text: str) -> str:
-    """Return the unit of a number: a currency, %, or nothing.
+def _without_unit(bare: str, priced: bool) -> tuple[str, str]:
+    """Cut a number from the unit behind it; K and M, and of prices B, are powers of ten."""
+    found = THOUSANDS.fullmatch(bare)
+    if found is not None and (priced or found[2] not in "Bb"):
+        return found[1], POWERS[found[2][0].lower()]
+    found = UNIT.fullmatch(bare)
+    return (bare, "") if found is None else (found[1], "")
 
-    >>> unit_of("$5"), unit_of("5 USD"), unit_of("5 €"), unit_of("15.3%"), unit_of("5")
-    ('USD', 'USD', 'EUR', '%', '')
+
+def word_unit(text: str) -> str:
+    """Return the unit that is a word behind a number, in small letters and the singular, or nothing.
+
+    >>> word_unit("10 kg"), word_unit("36 Months"), word_unit("10.9K"), word_unit("5 USD")
+    ('kg', 'month', '', '')
+    """
+    bare = MONEY.sub("", text).strip()
+    found = None if THOUSANDS.fullmatch(bare) else UNIT.fullmatch(bare)
+    if found is None:
+        return ""
+    word = found[2].casefold()
+    return (word.removesuffix("s") if len(word) > 2 else word) + found[3].casefold()
+
+
+def unit_of(text: str) -> str:
+    """Return the unit of a number: a currency, %, a word such as kg, or nothing.
+
+    >>> unit_of("$5"), unit_of("5 USD"), unit_of("5 €"), unit_of("15.3%"), unit_of("5"), unit_of("5 kg")
+    ('USD', 'USD', 'EUR', '%', '', 'kg')
     """
     currencies = {SIGNS.get(found, found.upper()) for found in MONEY.findall(text)}
-    return "".join(sorted(currencies)) + "%" * text.rstrip().endswith("%")
+    return "".join(sorted(currencies)) + "%" * text.rstrip().endswith("%") + word_unit(text)
 
 
 def loses_digits(text: str, decimal: str = ".") -> bool:
@@ -193,6 +234,8 @@ def numbers_in(column: Any, decimal: str = ".") -> Written:
     present = [(text, v) for text, v in zip(texts, found[sign], strict=True) if v is not None]
     units = {unit_of(text): text for text, v in reversed(present) if v != 0 or unit_of(text)}
     several = len(units) > 1 and ("%" in units or len(units.keys() - {""}) > 1)
+    words = {word_unit(text) for text, _ in present} - {""}
+    names = len(words) > 1 and (len(words) > MOST_UNITS or distinct <= FEW_LEVELS)  # no units
     likely = total > 0 and cells[sign] >= MOSTLY * total and (distinct > FEW_LEVELS or not odd)
     return Written(
         values=values[codes],
@@ -200,7 +243,7 @@ def numbers_in(column: Any, decimal: str = ".") -> Written:
         plainly=all(_plain(text) for text, _ in present),
         gaps=tuple(text for text, gap in zip(texts, gaps, strict=True) if gap),
         odd=tuple(odd),
-        meant=likely and not codes_not_numbers,
+        meant=likely and not codes_not_numbers and not names,
         unit="" if several else max(units, default=""),
         units=tuple(units.values()) if several else (),
         lossy=any(loses_digits(text, sign) for text, _ in present),
@@ -228,30 +271,50 @@ def date_formats(column: Any) -> list[str]:
 
 
 def read_dates(texts: Any, shape: str) -> Any:
-    """Parse texts as dates, without the time of day; null where a text is no such date.
+    """Parse texts as dates, to the hour where a time of day follows; null where a text is no such date.
 
     What pyarrow reads is held to the text: it takes 30 February for a day in March, and 24 for the year 24.
     """
     import pyarrow as pa
     from pyarrow import compute
 
-    if shape == ISO:
-        texts = compute.replace_substring_regex(texts, r"[T ]\d.*$", "")
+    clock = compute.extract_regex(texts, CLOCK)
+    texts = compute.replace_substring_regex(texts, CLOCK, "")
     pattern = shape
     for sign, written in WRITTEN.items():
         pattern = pattern.replace(sign, written)
     day = compute.cast(compute.struct_field(compute.extract_regex(texts, f"^{pattern}$"), "day"), pa.int64())
     dates = compute.strptime(texts, format=shape, unit="s", error_is_null=True)
-    return compute.if_else(compute.equal(compute.day(dates), day), dates, None)
+    dates = compute.if_else(compute.equal(compute.day(dates), day), dates, None)
+    return compute.if_else(compute.is_valid(clock), compute.add(dates, _hours(clock)), dates)
+
+
+def _hours(clock: Any) -> Any:
+    """Compute durations of whole hours from the parts of a time of day; null where it is no such time."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    hour = compute.cast(compute.struct_field(clock, "hour"), pa.int64())
+    half = compute.utf8_lower(compute.struct_field(clock, "half"))
+    in_half = compute.less(hour, 13)
+    twelve = compute.subtract(hour, compute.multiply(12, compute.cast(compute.equal(hour, 12), pa.int64())))
+    hour = compute.if_else(compute.equal(half, "a"), compute.if_else(in_half, twelve, 24), hour)
+    hour = compute.if_else(
+        compute.equal(half, "p"), compute.if_else(in_half, compute.add(twelve, 12), 24), hour
+    )
+    known = compute.if_else(compute.less(hour, 24), hour, None)
+    return compute.cast(compute.multiply(known, 3600), pa.duration("s"))
 
 
 def date_part(dates: Any, part: str) -> Floats:
-    """Compute year, month (from 1) or weekday (Monday is 1) of dates; NaN where one is missing."""
+    """Compute year, month (from 1), weekday (Monday is 1) or hour of dates; NaN where one is missing."""
     import pyarrow as pa
     from pyarrow import compute
 
     if part == "weekday":
         values = compute.day_of_week(dates, count_from_zero=False)
+    elif part == "hour" and pa.types.is_date(dates.type):
+        return np.where(dates.is_null().to_numpy(zero_copy_only=False), np.nan, 0.0)
     else:
         values = getattr(compute, part)(dates)
     return np.asarray(compute.cast(values, pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)

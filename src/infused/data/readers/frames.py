@@ -158,19 +158,20 @@ def _observed(data: Any, target: str | int | None, where: str) -> tuple[Array, s
 SHARE = 0.1  # a byte of a sheet takes this many times itself, inverted, as an object of Python
 
 
-@reader(".xlsx", ".xlsm", title="Excel sheet (the first)", options=("target", "header"))
+@reader(".xlsx", ".xlsm", title="Excel sheet", options=("target", "header", "sheet"))
 def read_sheet(path: Path, options: ReadOptions, part: Part) -> RawTable:
-    """Read the values of the first sheet; formulas by what they gave when the file was saved."""
+    """Read the values of a sheet; formulas by what they gave when the file was saved."""
     openpyxl = extra("openpyxl")
     with parsing(path, "an Excel file"):
         check_archive(path, SHARE)
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        rows = _rows(book.worksheets[0], path)
         names = [sheet.title for sheet in book.worksheets]
+        place = 0 if options.sheet is None else find_column(names, options.sheet, "sheet", "sheet")
+        rows = _rows(book.worksheets[place], path)
         book.close()
     rows = _without_margins(rows)
     if not rows:
-        raise DataError(f"the sheet {quoted(names[0])} of {quoted(path)} is empty")
+        raise DataError(f"the sheet {quoted(names[place])} of {quoted(path)} is empty")
     with TemporaryDirectory(prefix="infused-") as folder:
         file = Path(folder) / "sheet.csv"
         with file.open("w", encoding="utf-8", newline="") as stream:
@@ -183,8 +184,10 @@ def read_sheet(path: Path, options: ReadOptions, part: Part) -> RawTable:
                 for one in error.parts
             ]
             raise type(error)(*told) from error
-    others = f"{quoted(names[0])} was read, the first of {len(names)} sheets"
-    return replace(table, notes=(*table.notes, *[others] * (len(names) > 1)))
+    if options.sheet is not None or len(names) == 1:
+        return table
+    others = f"{quoted(names[0])} was read, the first of {len(names)} sheets: {listed(names)}"
+    return replace(table, notes=(*table.notes, others))
 
 
 def _rows(sheet: Any, path: Path) -> list[list[str]]:
