@@ -106,6 +106,12 @@ class SparseDesign:
             A.eliminate_zeros()
         return SparseDesign(A, self.L, self.R * factors)
 
+    def rows_scaled(self, factors: Floats) -> SparseDesign:
+        """Return X with every row times a number of its own."""
+        A = self.A.copy()
+        A.data *= factors[A.indices]
+        return SparseDesign(A, factors[:, None] * self.L, self.R)
+
     def less(self, L: Floats, R: Floats) -> SparseDesign:
         """Subtract LR."""
         return SparseDesign(self.A, np.hstack([self.L, L]), np.vstack([self.R, R]))
@@ -158,6 +164,29 @@ class Transposed:
 def selected_columns(X: Design, features: Ints) -> Design:
     """Take some columns, of a dense array with each row's values together."""
     return np.ascontiguousarray(X[:, features]) if isinstance(X, np.ndarray) else X[:, features]
+
+
+def rows_scaled(X: Design, factors: Floats) -> Design:
+    """Return X with every row times a number of its own."""
+    if isinstance(X, np.ndarray):
+        return factors[:, None] * X
+    return X.rows_scaled(factors)
+
+
+def beside(Z: Floats, X: Design) -> Design:
+    """Return X behind the columns of Z."""
+    n = Z.shape[1]
+    if isinstance(X, np.ndarray):
+        wider = np.empty((len(X), X.shape[1] + n), order="F")
+        wider[:, :n], wider[:, n:] = Z, X
+        return wider
+    A = sp.csc_array(sp.hstack([Z, X.A], format="csc"))
+    return SparseDesign(A, X.L, np.column_stack([np.zeros((len(X.R), n)), X.R]))
+
+
+def less(X: Design, L: Floats, R: Floats) -> Design:
+    """Return X - LR."""
+    return X - L @ R if isinstance(X, np.ndarray) else X.less(L, R)
 
 
 def without_columns(X: Design, gone: Array) -> Design:

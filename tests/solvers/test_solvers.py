@@ -300,7 +300,8 @@ def test_the_kernel_of_coordinate_descent_reaches_a_fixed_point(n_plain, monkeyp
 
 @pytest.mark.parametrize("n_targets", [1, 3])
 @pytest.mark.parametrize("size", [1, 5])
-def test_plain_updates_have_the_bits_of_the_kernel(n_targets, size, rng):
+@pytest.mark.parametrize("positive", [False, True])
+def test_plain_updates_have_the_bits_of_the_kernel(n_targets, size, positive, rng):
     """What is counted of a process must not be seen in its results."""
     X = rng.normal(size=(40, 20))
     H, starts = X.T @ X, np.arange(0, 21, size)
@@ -312,7 +313,7 @@ def test_plain_updates_have_the_bits_of_the_kernel(n_targets, size, rng):
         ends = []
         for epochs in (_kernels.epochs, small_quadratic.plain_epochs):
             mine = [B.copy(), G.copy(), *np.zeros((2, rows, B.size))]
-            ends.append([epochs(H, starts, curvature, thresholds, tol, *mine), *mine[:2]])
+            ends.append([epochs(H, starts, curvature, thresholds, positive, tol, *mine), *mine[:2]])
         for compiled, plain in zip(*ends, strict=True):
             np.testing.assert_array_equal(plain, compiled)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import float64, int64
+from numba import boolean, float64, int64
 
 from infused._kernels.compiled import FLOATS, FLOATS_2D, FLOATS_2D_OUT, INTS, compiled
 from infused._typing import Array, Floats, Ints
@@ -16,6 +16,7 @@ from infused._typing import Array, Floats, Ints
     INTS,
     FLOATS,
     FLOATS,
+    boolean,
     float64,
     FLOATS_2D_OUT,
     FLOATS_2D_OUT,
@@ -28,6 +29,7 @@ def epochs(
     starts: Ints,
     curvature: Floats,
     thresholds: Floats,
+    positive: bool,
     tol: float,
     B: Floats,
     G: Floats,
@@ -38,9 +40,10 @@ def epochs(
 
     B is targets x coordinates, G = BH - C its gradient, kept up to date; block g holds the coordinates
     ``starts[g]`` to ``starts[g + 1]``. Each block takes a proximal gradient step of its own: for a block of
-    one coordinate that is its minimum. Passes until no step times the block's curvature is longer than
-    ``tol``: that is zero at an optimum and only there. Returns how many were not the last; the iterate after
-    each is in ``past_B`` and ``past_G``, as many as these have rows.
+    one coordinate that is its minimum. With ``positive`` no coordinate goes below zero. Passes until no step
+    times the block's curvature is longer than ``tol``: that is zero at an optimum and only there. Returns how
+    many were not the last; the iterate after each is in ``past_B`` and ``past_G``, as many as these have
+    rows.
     """
     n_targets, n = B.shape
     for k in range(past_B.shape[0]):
@@ -53,6 +56,8 @@ def epochs(
             for i in range(starts[g], starts[g + 1]):
                 for t in range(n_targets):
                     z = B[t, i] - G[t, i] / bend
+                    if positive and z < 0.0:
+                        continue
                     square += z * z
             norm = math.sqrt(square)
             keep = 0.0
@@ -61,8 +66,11 @@ def epochs(
             moved = 0.0
             for i in range(starts[g], starts[g + 1]):
                 for t in range(n_targets):
+                    z = B[t, i] - G[t, i] / bend
+                    if positive and z < 0.0:
+                        z = 0.0
                     # What a coordinate moves is kept in the next row of the past until all have moved.
-                    step = keep * (B[t, i] - G[t, i] / bend) - B[t, i]
+                    step = keep * z - B[t, i]
                     past_B[k, t * n + i] = step
                     moved += step * step
             if moved == 0.0:

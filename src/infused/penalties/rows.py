@@ -9,85 +9,106 @@ import numpy as np
 from infused._typing import Array, Floats, Ints
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RowGroups:
-    r"""One group per feature: :math:`\lambda \sum_i |b_i|_2` over the rows of B.
+    r"""One group per feature: :math:`\lambda \sum_i w_i |b_i|_2` over the rows of B.
 
     With one target it is the l1 norm, and its proximal operator the soft threshold of Algorithm 1.
     """
 
     weight: float
+    factors: Floats | None = None
+    """w, what the weight is multiplied with for each feature; None for one. Infinity keeps a row at zero."""
+    positive: bool = False
+    """Whether no coefficient may be negative."""
 
     def value(self, B: Floats) -> float:
         """Compute the penalty."""
-        return self.weight * float(np.linalg.norm(B, axis=1).sum())
+        return _weighted_sum(self._weights, self.lengths(B))
 
     def prox(self, B: Floats, step: float = 1.0) -> Floats:
-        """Minimise 1/2 |P - B|^2 + step weight sum_i |p_i|: rows shrink, and short ones vanish."""
-        return B * shrinkage(np.linalg.norm(B, axis=1), step * self.weight)[:, None]
+        """Minimise 1/2 |P - B|^2 + step weight sum_i w_i |p_i| over P: rows shrink, and short ones vanish."""
+        B = np.maximum(B, 0.0) if self.positive else B
+        return B * shrinkage(np.linalg.norm(B, axis=1), step * self._weights)[:, None]
 
     def distance(self, B: Floats, G: Floats) -> Floats:
         """Measure how far each row of -G is from the subdifferential at B; all zero at an optimum."""
-        norm = np.linalg.norm(B, axis=1)
+        norm, weights = np.linalg.norm(B, axis=1), self._weights
         direction = np.divide(B, norm[:, None], out=np.zeros_like(B), where=norm[:, None] > 0)
-        at_zero = np.maximum(np.linalg.norm(G, axis=1) - self.weight, 0.0)
-        return np.asarray(np.where(norm > 0, np.linalg.norm(G + self.weight * direction, axis=1), at_zero))
+        pull = np.where(norm > 0, weights, 0.0)[:, None] * direction
+        off = np.linalg.norm(unmet(B, G + pull) if self.positive else G + pull, axis=1)
+        return np.asarray(np.where(norm > 0, off, np.maximum(off - weights, 0.0)))
 
     def lengths(self, B: Floats) -> Floats:
-        """Compute the length of each row."""
+        """Measure each row."""
         return np.asarray(np.linalg.norm(B, axis=1))
 
     def members(self, groups: Ints) -> tuple[Ints, Ints]:
-        """Return the feature of each group, and where each begins."""
+        """Return the features themselves: every group is one."""
         return groups, np.arange(len(groups) + 1)
 
     def thresholds(self, groups: Ints) -> Floats:
-        """Return lambda for each row."""
-        return np.full(len(groups), self.weight)
+        """Return the weight of each of some rows."""
+        if self.factors is None:
+            return np.full(len(groups), self.weight)
+        return _times(self.weight, self.factors[groups])
+
+    @property
+    def _weights(self) -> float | Floats:
+        return self.weight if self.factors is None else _times(self.weight, self.factors)
 
 
 class GroupNorms:
-    r"""Given groups of features: :math:`\lambda \sum_g \sqrt{p_g} |B_g|_F`, with p_g features in group g.
+    r"""Given groups of features: :math:`\lambda \sum_g w_g \sqrt{p_g} |B_g|_F`, with p_g features in group g.
 
-    ``labels`` holds one label of any kind for each feature. Groups of one feature make it :class:`RowGroups`.
+    ``labels`` holds one label of any kind for each feature, and ``factors`` w, one for each label in its
+    order. Groups of one feature make it :class:`RowGroups`.
     """
 
-    def __init__(self, weight: float, labels: Array):
+    def __init__(self, weight: float, labels: Array, factors: Floats | None = None, positive: bool = False):
         _, self.codes, self.sizes = np.unique(labels, return_inverse=True, return_counts=True)
-        self.weight = weight
+        self.weight, self.positive = weight, positive
         self._order = np.argsort(self.codes, kind="stable")
         self._starts = np.concatenate([[0], np.cumsum(self.sizes)])
         self._factors = np.sqrt(self.sizes)
+        if factors is not None:
+            self._factors = self._factors * factors
 
     def value(self, B: Floats) -> float:
         """Compute the penalty."""
-        return self.weight * float((self._factors * self.lengths(B)).sum())
+        if np.isfinite(self._factors).all():
+            return self.weight * float((self._factors * self.lengths(B)).sum())
+        return _weighted_sum(_times(self.weight, self._factors), self.lengths(B))
 
     def prox(self, B: Floats, step: float = 1.0) -> Floats:
-        """Shrink groups; short ones vanish."""
-        keep = shrinkage(self.lengths(B), step * self.weight * self._factors)
+        """Shrink groups, so that short ones vanish."""
+        B = np.maximum(B, 0.0) if self.positive else B
+        keep = shrinkage(self.lengths(B), _times(step * self.weight, self._factors))
         return B * keep[self.codes][:, None]
 
     def distance(self, B: Floats, G: Floats) -> Floats:
         """Measure how far each group of -G is from the subdifferential at B."""
-        length, weight = self.lengths(B), self.weight * self._factors
+        length, weight = self.lengths(B), _times(self.weight, self._factors)
         pull = np.divide(weight, length, out=np.zeros_like(length), where=length > 0)
-        off = self.lengths(G + pull[self.codes][:, None] * B)
+        off = G + pull[self.codes][:, None] * B
+        off = self.lengths(unmet(B, off) if self.positive else off)
         return np.asarray(np.where(length > 0, off, np.maximum(off - weight, 0.0)))
 
     def lengths(self, B: Floats) -> Floats:
-        """Compute the length of each group of rows."""
+        """Measure each group of rows."""
         squares = np.einsum("ij,ij->i", B, B)
         return np.asarray(np.sqrt(np.bincount(self.codes, weights=squares, minlength=len(self._factors))))
 
     def members(self, groups: Ints) -> tuple[Ints, Ints]:
         """Return the features of some groups, one group after the other, and where each begins."""
         parts = [self._order[self._starts[g] : self._starts[g + 1]] for g in groups]
+        if not parts:
+            return np.empty(0, np.int64), np.zeros(1, np.int64)
         return np.concatenate(parts), np.concatenate([[0], np.cumsum([len(part) for part in parts])])
 
     def thresholds(self, groups: Ints) -> Floats:
-        """Return lambda times the root of the size of some groups."""
-        return np.asarray(self.weight * self._factors[groups])
+        """Return lambda times the root of the size, and the factor, of some groups."""
+        return _times(self.weight, self._factors[groups])
 
 
 @dataclass(frozen=True)
@@ -106,6 +127,27 @@ class L1:
 
 
 def shrinkage(size: Floats, threshold: float | Floats) -> Floats:
-    """Return the factor that takes ``threshold`` off a length, or the whole length where it is shorter."""
+    """Return the factor that takes ``threshold`` off a length, or all of it where it is shorter."""
     left = np.maximum(size - threshold, 0.0)
     return np.divide(left, size, out=np.zeros_like(size), where=left > 0)
+
+
+def unmet(B: Floats, G: Floats) -> Floats:
+    """Return what is left of a gradient where no coefficient may be negative: zero may be pushed down."""
+    return np.where((B == 0) & (G > 0), 0.0, G)
+
+
+def _times(weight: float, factors: Floats) -> Floats:
+    """Return the weights of rows; those of an infinite factor are infinite even where the weight is zero."""
+    finite = np.isfinite(factors)
+    if finite.all():
+        return np.asarray(weight * factors)
+    return np.where(finite, weight * np.where(finite, factors, 0.0), np.inf)
+
+
+def _weighted_sum(weights: float | Floats, lengths: Floats) -> float:
+    """Return the sum of lengths, of which those that are zero may have an infinite weight."""
+    if not isinstance(weights, np.ndarray):
+        return weights * float(lengths.sum())
+    used = lengths > 0
+    return float(weights[used] @ lengths[used])

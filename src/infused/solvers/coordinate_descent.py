@@ -39,6 +39,11 @@ MOST_ROUNDS = 200
 class BlockPenalty(RowPenalty, Protocol):
     """A weighted sum of the lengths of groups of rows."""
 
+    @property
+    def positive(self) -> bool:
+        """Return whether no coefficient may be negative."""
+        ...
+
     def lengths(self, B: Floats) -> Floats:
         """Compute the length of each group."""
         ...
@@ -81,7 +86,7 @@ def coordinate_descent(
         if len(groups) and np.delete(violation, groups).max(initial=0.0) > stopping.level * scale:
             size = max(size, 2 * len(groups))  # some that should have been in it were not
         inner = inner * TIGHTER if epochs == 1 else INNER  # one that ends at once has not solved the set
-        groups = _working_set(penalty, B, gradient, size)
+        groups = working_set(penalty, B, gradient, size)
         epochs = _solve(f, penalty, B, groups, inner * stopping.level * scale, max_iter - n_iter)
         n_iter += epochs
         gradient = f.gradient(B)
@@ -90,18 +95,19 @@ def coordinate_descent(
     return SolverResult(B, np.array(objective), empty, empty, n_iter, *end, certificate, gradient)
 
 
-def _working_set(penalty: BlockPenalty, B: Floats, gradient: Floats, size: int) -> Ints:
+def working_set(penalty: BlockPenalty, B: Floats, gradient: Floats, size: int) -> Ints:
     """Find the groups that are not zero, and as many again of those that should enter or are close to it.
 
     Along a path those that are close now enter next: most solutions then take one gradient.
     """
     inside = penalty.lengths(B) > 0
     room = min(max(size, 2 * int(inside.sum())), len(inside)) - int(inside.sum())
-    urgency = penalty.lengths(gradient) - penalty.thresholds(np.arange(len(inside)))
+    thresholds = penalty.thresholds(np.arange(len(inside)))
+    urgency = penalty.lengths(gradient) - thresholds
     urgency[inside] = -np.inf
     if room > 0:
         inside[np.argpartition(-urgency, room - 1)[:room]] = True
-    return np.flatnonzero(inside)
+    return np.flatnonzero(inside & np.isfinite(thresholds))
 
 
 def _solve(
@@ -109,14 +115,14 @@ def _solve(
 ) -> int:
     """Minimise over the features of some groups, in place; returns the epochs taken."""
     features, starts = penalty.members(groups)
-    if f.entries_are_fewer(features):
+    if f.entries_are_fewer(features) and not penalty.positive:
         return _solve_through_entries(f, penalty, B, groups, tol, max_epochs)
     H = np.ascontiguousarray(f.block(features))
     inside = np.ascontiguousarray(B[features].T)
     # All other features are at zero, so their part of the gradient is empty.
     C = np.ascontiguousarray(f.correlation[features].T)
-    curvatures, thresholds = _curvatures(H, starts), penalty.thresholds(groups)
-    epochs = descend(H, C, inside, starts, curvatures, thresholds, tol, max_epochs)
+    bend, thresholds = curvatures(H, starts), penalty.thresholds(groups)
+    epochs = descend(H, C, inside, starts, bend, thresholds, tol, max_epochs, penalty.positive)
     B[features] = inside.T
     return int(epochs)
 
@@ -139,7 +145,7 @@ def _solve_through_entries(
     return epochs
 
 
-def _curvatures(H: Floats, starts: Ints) -> Floats:
+def curvatures(H: Floats, starts: Ints) -> Floats:
     """Compute the largest eigenvalue of each diagonal block."""
     if len(starts) == len(H) + 1:
         return np.ascontiguousarray(np.diagonal(H))
@@ -179,12 +185,14 @@ def descend(
     thresholds: Floats,
     tol: float,
     max_epochs: int,
+    positive: bool = False,
 ) -> int:
     """Minimise over B in place, until no block wants to move by more than tol; returns the epochs taken.
 
-    Every few epochs the last iterates are combined as Anderson (1965) does, and the combination is kept if it
-    lowers the objective. G is affine in B, so the gradient of a combination is the combination of gradients:
-    extrapolating costs no product with H (Bertrand and Massias 2021 use the same idea on residuals).
+    With ``positive`` no coefficient goes below zero. Every few epochs the last iterates are combined as
+    Anderson (1965) does, and the combination is kept if it lowers the objective. G is affine in B, so the
+    gradient of a combination is the combination of gradients: extrapolating costs no product with H (Bertrand
+    and Massias 2021 use the same idea on residuals).
     """
     G = B @ H - C
     past_B, past_G = np.empty((2, MEMORY + 1, B.size))
@@ -192,12 +200,12 @@ def descend(
     while taken < max_epochs:
         room = min(MEMORY + 1, max_epochs - taken)
         epochs = UPDATES.epochs(room * len(curvature))
-        k = epochs(H, starts, curvature, thresholds, tol, B, G, past_B[:room], past_G[:room])
+        k = epochs(H, starts, curvature, thresholds, positive, tol, B, G, past_B[:room], past_G[:room])
         if k < room:
             return int(taken + k + 1)
         taken += room
         if room > MEMORY:
-            _extrapolate(past_B, past_G, C, B, G, starts, thresholds)
+            _extrapolate(past_B, past_G, C, B, G, starts, thresholds, positive)
     return max_epochs
 
 
@@ -206,6 +214,7 @@ def plain_epochs(
     starts: Ints,
     curvature: Floats,
     thresholds: Floats,
+    positive: bool,
     tol: float,
     B: Floats,
     G: Floats,
@@ -218,6 +227,8 @@ def plain_epochs(
         for g in np.flatnonzero(~(curvature <= 0.0)).tolist():
             bend, block = float(curvature[g]), slice(starts[g], starts[g + 1])
             z = B[:, block] - G[:, block] / bend
+            if positive:
+                z = np.maximum(z, 0.0)
             length = bend * _norm(z)
             keep = 1.0 - thresholds[g] / length if length > thresholds[g] else 0.0
             steps = keep * z - B[:, block]
@@ -256,13 +267,22 @@ def anderson(past: Floats) -> Floats | None:
 
 
 def _extrapolate(
-    past_B: Floats, past_G: Floats, C: Floats, B: Floats, G: Floats, starts: Ints, thresholds: Floats
+    past_B: Floats,
+    past_G: Floats,
+    C: Floats,
+    B: Floats,
+    G: Floats,
+    starts: Ints,
+    thresholds: Floats,
+    positive: bool = False,
 ) -> None:
     """Put the best combination of the past iterates in the place of B and G, if it is better."""
     weights = anderson(past_B)
     if weights is None:
         return
     ahead_B, ahead_G = (weights @ past_B[1:]).reshape(B.shape), (weights @ past_G[1:]).reshape(B.shape)
+    if positive and ahead_B.min() < 0:
+        return
     if _objective(ahead_B, ahead_G, C, starts, thresholds) < _objective(B, G, C, starts, thresholds):
         B[:], G[:] = ahead_B, ahead_G
 

@@ -50,6 +50,8 @@ class SolverResult:
     """Of the smooth part of the objective, at the coefficients."""
     state: SplitState | None = None
     """For a warm start of a solver that has copies."""
+    free: Floats | None = None
+    """Coefficients of the columns without a penalty, intercepts first; None where the target was centred."""
 
 
 @dataclass(frozen=True)

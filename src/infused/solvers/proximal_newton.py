@@ -1,0 +1,406 @@
+r"""Proximal Newton steps on a working set, for every datafit.
+
+.. math::
+
+    \min_{B, D} f(XB + ZD) + \mathrm{tr}(B'SB) + \lambda \sum_g w_g |B_g|
+
+with f any convex, smooth loss of the predictions. Z has the columns without a penalty: ones for the
+intercepts, and features that are always kept.
+At most optima few groups are not zero, so the problem is solved on a working set: those that are not zero
+and those that violate the optimality conditions most. Inside, f is replaced by the parabola that touches it,
+which has the Hessian X'HX of the working set; its minimum, by coordinate descent, is the direction of a line
+search. The same Hessian serves for as many steps, and solutions along a path, as it brings forward: steps
+without a new one cost a product with the working set. Outside, one gradient tells which groups to add. The
+optimality conditions are those of f itself, so they certify the end whatever the parabola was.
+
+Proximal Newton steps: Lee, Sun and Saunders (2014). With working sets: Johnson and Guestrin (2015); Massias,
+Vaiter, Gramfort and Salmon (2020).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from infused._design import Design, SparseDesign, beside, column_squares, less, rows_scaled
+from infused._typing import Floats, Ints
+from infused.datafits import Curvature, Datafit
+from infused.penalties.quadratic import NO_QUADRATIC, Quadratic, Ridge
+from infused.penalties.rows import unmet
+from infused.solvers.coordinate_descent import (
+    BlockPenalty,
+    curvatures,
+    descend,
+    descend_through_entries,
+    working_set,
+)
+from infused.solvers.least_squares import ENTRY_COST
+from infused.solvers.result import Settled, SolverResult, Stopping
+
+FIRST_SIZE = 10  # groups in the first working set
+INNER = 0.3  # how much more precise a working set is solved than the whole problem has come
+STEP = 0.3  # how much more precise a parabola is solved than its working set has come
+MOST_ROUNDS, MOST_STEPS = 200, 500
+MOST_HALVINGS = 60
+DESCENT = 1e-4  # of what the parabola promises, that a step must bring
+SLOW = 0.5  # of the violation: a step that leaves more asks for a new Hessian
+MOST_COUPLED = 1500  # coefficients, up to which the Hessian couples the classes
+ROUNDING = 1e-14  # of the objective
+TINY = 1e-300
+FLATTEST = 1e-13  # of the largest curvature of a feature
+
+
+class Loss:
+    r""":math:`f(XB + ZD) + \mathrm{tr}(B'SB)` for one datafit f, and the last Hessian that was formed.
+
+    Parameters
+    ----------
+    datafit : Datafit
+    X : array or SparseDesign of shape (n_samples, n_features)
+    quadratic : Quadratic
+        What gives S.
+    kept : array of shape (n_samples, n_kept), default=None
+        Columns of Z beside the ones of the intercepts, which it has where the datafit has intercepts.
+    """
+
+    def __init__(
+        self, datafit: Datafit, X: Design, quadratic: Quadratic = NO_QUADRATIC, kept: Floats | None = None
+    ):
+        self.datafit, self.X, self.quadratic = datafit, X, quadratic
+        ones = np.ones((len(X), int(datafit.has_intercept)))
+        self.Z: Floats = ones if kept is None else np.column_stack([ones, kept])
+        self.lengths_of_Z = np.linalg.norm(self.Z, axis=0)
+        self.parabola: Parabola | None = None
+        # Values of a feature lie together, as columns are taken again and again.
+        self._by_feature = np.ascontiguousarray(X.T) if isinstance(X, np.ndarray) else X.T
+        self._taken: tuple[Ints, Design] | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Return (features, targets)."""
+        return int(self.X.shape[1]), self.datafit.n_targets
+
+    def at(self, start: SolverResult | None) -> tuple[Floats, Floats]:
+        """Return B and D of a start; both are zero without one."""
+        if start is None:
+            return np.zeros(self.shape), np.zeros((self.Z.shape[1], self.shape[1]))
+        free = start.free if start.free is not None else np.zeros((self.Z.shape[1], self.shape[1]))
+        return start.coef.copy(), free.copy()
+
+    def predictions(self, B: Floats, D: Floats) -> Floats:
+        """Return XB + ZD."""
+        rows = np.flatnonzero(B.any(axis=1))
+        return np.asarray(self._by_feature[rows].T @ B[rows] + self.Z @ D)
+
+    def columns(self, features: Ints) -> Design:
+        """Return some columns of X; those that were taken last are remembered."""
+        if self._taken is None or not np.array_equal(self._taken[0], features):
+            self._taken = features, self._by_feature[features].T
+        return self._taken[1]
+
+    def gradient(self, eta: Floats, B: Floats) -> tuple[Floats, Floats]:
+        """Return the derivatives by B and by D."""
+        slope = self.datafit.gradient(eta)
+        return np.asarray(self._by_feature @ slope + self.quadratic.gradient(B)), self.Z.T @ slope
+
+    def unmet(self, slope: Floats) -> float:
+        """Measure how far D is from its optimum, by its derivatives along columns of length one."""
+        return largest_row(slope / np.maximum(self.lengths_of_Z, TINY)[:, None])
+
+    def least_squares(self, eta: Floats, X: Design) -> Touching:
+        r"""Return the least squares that touch f: weights h and the target :math:`\eta - g / h`."""
+        h = self.datafit.curvature(eta).bound.weights[:, None]
+        root, target, weighed = np.sqrt(h), eta - self.datafit.gradient(eta) / h, h * self.Z
+        inverse = np.linalg.pinv(self.Z.T @ weighed, hermitian=True)
+        means, own = inverse @ np.asarray(X.T @ weighed).T, inverse @ (weighed.T @ target)
+        centred = less(rows_scaled(X, root[:, 0]), root * self.Z, means)
+        return Touching(centred, root * (target - self.Z @ own), means, own)
+
+    def value(self, eta: Floats, B: Floats) -> float:
+        """Return the value at some coefficients, whose predictions are known."""
+        return self.datafit.value(eta) + float((B * self.quadratic.gradient(B)).sum() / 2)
+
+
+@dataclass(frozen=True)
+class Touching:
+    """Weighted least squares that touch a loss, less what the columns without a penalty explain."""
+
+    X: Design
+    Y: Floats
+    means: Floats
+    """What Z explains of the features."""
+    own: Floats
+    """What Z explains of the target."""
+
+    def free(self, B: Floats) -> Floats:
+        """Return D for some coefficients."""
+        return np.asarray(self.own - self.means @ B)
+
+
+@dataclass(frozen=True)
+class Parabola:
+    """The Hessian of some features, with the columns without a penalty minimised out."""
+
+    features: Ints
+    hessian: Floats
+    """X'HX + 2S - K P K', with K = X'HZ."""
+    inverse: Floats
+    """P, the inverse of that of the columns without a penalty."""
+    cross: Floats
+    """K."""
+    width: int
+    """Rows for each feature: one that all targets share, or one for each target."""
+
+    @classmethod
+    def make(cls, curvature: Curvature, X: Design, Z: Floats, features: Ints, S: Floats) -> Parabola:
+        """Form it for the columns X of some features; S is the quadratic term of them."""
+        n_free = Z.shape[1]
+        H = curvature.gram(beside(Z, X) if n_free else X)
+        width = len(H) // max(X.shape[1] + n_free, 1)
+        n = width * n_free
+        inner, cross = H[n:, n:], H[n:, :n]
+        inverse = np.asarray(np.linalg.pinv(H[:n, :n], hermitian=True), np.float64)
+        inner = inner + 2 * (S if width == 1 else np.kron(S, np.eye(width))) - cross @ inverse @ cross.T
+        inner[np.diag_indices_from(inner)] += FLATTEST * np.diagonal(inner).max(initial=0.0)
+        return cls(features, np.ascontiguousarray(inner), inverse, cross, width)
+
+    def restricted(self, features: Ints) -> Parabola | None:
+        """Return the part of some features; None where it has not all of them."""
+        if len(features) == len(self.features) and (features == self.features).all():
+            return self
+        order = np.argsort(self.features)
+        places = np.searchsorted(self.features, features, sorter=order)
+        if not len(order) or places.max(initial=0) >= len(order):
+            return None
+        places = order[places]
+        if (self.features[places] != features).any():
+            return None
+        rows = (places[:, None] * self.width + np.arange(self.width)).ravel()
+        hessian = np.ascontiguousarray(self.hessian[np.ix_(rows, rows)])
+        return Parabola(features, hessian, self.inverse, self.cross[rows], self.width)
+
+
+def proximal_newton(
+    f: Loss,
+    penalty: BlockPenalty,
+    *,
+    max_iter: int = 20_000,
+    tol: float = 1e-4,
+    start: SolverResult | None = None,
+    settled: Settled | None = None,
+) -> SolverResult:
+    """Minimise f + penalty, until the optimality conditions hold to ``tol`` relative to lambda.
+
+    With ``settled``, until it is content as well: see :class:`Stopping`.
+    """
+    B, D = f.at(start)
+    objective: list[float] = []
+    n_iter, size, stopping, scale = 0, FIRST_SIZE, Stopping(tol, settled), penalty.weight
+    groups, eta, stuck = np.empty(0, np.int64), f.predictions(B, D), False
+    for _ in range(MOST_ROUNDS):
+        gradient, slope = f.gradient(eta, B)
+        objective.append(f.value(eta, B) + penalty.value(B))
+        violation = penalty.distance(B, gradient)
+        scale = scale or largest_row(gradient)
+        certificate = max(float(violation.max(initial=0.0)), f.unmet(slope)) / scale
+        if stopping.enough(certificate, B, gradient) or n_iter >= max_iter:
+            break
+        outside = np.delete(violation, groups).max(initial=0.0)
+        if stuck and outside <= stopping.level * scale:
+            break  # rounding leaves nothing to gain
+        if outside > stopping.level * scale or not len(groups):
+            if len(groups):
+                size = max(size, 2 * len(groups))  # some that should have been in it were not
+            groups = working_set(penalty, B, gradient, size)
+        steps = _Steps(f, penalty, groups, B, D, eta)
+        n_iter += steps.run(INNER * stopping.level * scale, max_iter - n_iter)
+        (B, D), eta = steps.coefficients(B), steps.eta
+        stuck = steps.stuck
+    empty = np.empty(0)
+    return SolverResult(
+        B,
+        np.array(objective),
+        empty,
+        empty,
+        n_iter,
+        *stopping.end(certificate, max_iter),
+        certificate,
+        gradient,
+        free=D,
+    )
+
+
+def null_solution(f: Loss, penalty: BlockPenalty, tol: float = 1e-6) -> SolverResult:
+    """Return the solution in which only what has no penalty is not zero, from where a path begins."""
+    B, D = f.at(None)
+    thresholds = penalty.thresholds(np.arange(len(penalty.lengths(B))))
+    steps = _Steps(f, penalty, np.flatnonzero(thresholds == 0), B, D, f.predictions(B, D))
+    scale = largest_row(f.gradient(steps.eta, B)[0])
+    n_iter = steps.run(tol * scale, MOST_STEPS)
+    B, D = steps.coefficients(B)
+    gradient, _ = f.gradient(steps.eta, B)
+    value, empty = np.array([f.value(steps.eta, B)]), np.empty(0)
+    found = steps.violation <= tol * scale
+    why = f"the optimality conditions hold to {tol:.1e}" if found else "no step lowered the objective"
+    return SolverResult(B, value, empty, empty, n_iter, found, why, tol, gradient, free=D)
+
+
+class _Steps:
+    """Newton steps on the features of some groups; all others are zero."""
+
+    def __init__(self, f: Loss, penalty: BlockPenalty, groups: Ints, B: Floats, D: Floats, eta: Floats):
+        self.f, self.eta, self.D = f, eta, D
+        members, self.starts = penalty.members(groups)
+        self.thresholds, self.positive = penalty.thresholds(groups), penalty.positive
+        self.features: Ints = members
+        self.X = f.columns(members)
+        self.S = f.quadratic.block(members, members)
+        self.b = B[members]
+        self.through_entries = self._entries_are_fewer()
+        self.violation = np.inf
+        self.stuck = self._exhausted = False
+
+    def coefficients(self, B: Floats) -> tuple[Floats, Floats]:
+        """Return B with the rows of the working set as they are now, and D."""
+        B = B.copy()
+        B[self.features] = self.b
+        return B, self.D
+
+    def run(self, tol: float, max_epochs: int) -> int:
+        """Step until the optimality conditions hold to tol; returns the epochs of coordinate descent."""
+        last = self.f.parabola
+        parabola = None if last is None else last.restricted(self.features)
+        taken, fresh = 0, False
+        gradient, slope = self._gradient()
+        self.violation = self._distance(gradient, slope)
+        for _ in range(MOST_STEPS):
+            if self.violation <= tol or taken >= max_epochs:
+                break
+            precision, left = STEP * max(self.violation, tol), max_epochs - taken
+            if self.through_entries:
+                fresh = True
+                epochs, step = self._direction_through_entries(precision, left)
+            else:
+                if parabola is None:
+                    parabola, fresh = self._form(), True
+                epochs, step = self._direction(parabola, gradient, slope, precision, left)
+            taken += max(epochs, 1)
+            before = self.violation
+            if self._search(step, gradient, slope):
+                gradient, slope = self._gradient()
+                self.violation = self._distance(gradient, slope)
+            if self.violation > SLOW * before:
+                self.stuck = fresh and self.violation >= before and self._exhausted
+                if self.stuck:
+                    break
+                parabola = None
+            fresh = False
+        return taken
+
+    def _gradient(self) -> tuple[Floats, Floats]:
+        """Return the derivatives by the coefficients of the working set and by D."""
+        slope = self.f.datafit.gradient(self.eta)
+        return np.asarray(self.X.T @ slope + 2 * self.S @ self.b), self.f.Z.T @ slope
+
+    def _form(self) -> Parabola:
+        """Form the Hessian at the current predictions, and keep it for the next working sets."""
+        curvature = self.f.datafit.curvature(self.eta)
+        if self.b.size > MOST_COUPLED:
+            curvature = curvature.bound
+        self.f.parabola = Parabola.make(curvature, self.X, self.f.Z, self.features, self.S)
+        return self.f.parabola
+
+    def _direction(
+        self, parabola: Parabola, gradient: Floats, slope: Floats, tol: float, max_epochs: int
+    ) -> tuple[int, _Move]:
+        """Return the way to the minimum of the parabola and the penalty, and the epochs that it took."""
+        H, K, P, width = parabola.hessian, parabola.cross, parabola.inverse, parabola.width
+
+        def lines(A: Floats) -> Floats:
+            """Lay out coefficients: targets that share the Hessian as rows, else all as one row."""
+            return np.ascontiguousarray(A.T if width == 1 else A.reshape(1, -1))
+
+        b, own = lines(self.b), lines(slope)
+        new, epochs = b.copy(), 0
+        if len(H):
+            C, starts = np.ascontiguousarray(b @ H - lines(gradient) + own @ P @ K.T), self.starts * width
+            bend = curvatures(H, starts)
+            epochs = descend(H, C, new, starts, bend, self.thresholds, tol, max_epochs, self.positive)
+        moved = new - b
+        shift = -(own + moved @ K) @ P
+        if width == 1:
+            return epochs, _Move(moved.T, shift.T)
+        return epochs, _Move(moved.reshape(self.b.shape), shift.reshape(self.D.shape))
+
+    def _entries_are_fewer(self) -> bool:
+        """Tell whether steps through the entries of a sparse X cost less than through the Hessian."""
+        single = len(self.starts) == len(self.features) + 1
+        if not isinstance(self.X, SparseDesign) or not isinstance(self.f.quadratic, Ridge):
+            return False
+        if self.positive or not single or self.b.shape[1] > 1 or not self.f.datafit.has_intercept:
+            return False
+        return bool(ENTRY_COST * self.X.A.nnz < len(self.features) ** 2)
+
+    def _direction_through_entries(self, tol: float, max_epochs: int) -> tuple[int, _Move]:
+        """Return the way to the minimum of the parabola as least squares, without a Hessian."""
+        touching = self.f.least_squares(self.eta, self.X)
+        ridge, new = self.f.quadratic.curvature / 2, self.b.copy()
+        bend = column_squares(touching.X) + 2 * ridge
+        epochs = descend_through_entries(
+            touching.X, touching.Y, ridge, new, self.starts, bend, self.thresholds, tol, max_epochs
+        )
+        return epochs, _Move(new - self.b, touching.free(new) - self.D)
+
+    def _search(self, step: _Move, gradient: Floats, slope: Floats) -> bool:
+        """Go along a step as far as it lowers the objective enough; returns whether it does anywhere."""
+        ahead = np.asarray(self.X @ step.coef + self.f.Z @ step.free)
+        size, here = self._penalty(self.b), self._objective(self.eta, self.b)
+        promise = float((gradient * step.coef).sum() + (slope * step.free).sum())
+        promise += self._penalty(self.b + step.coef) - size
+        self._exhausted = -promise <= ROUNDING * abs(here)
+        share = 1.0
+        for _ in range(MOST_HALVINGS):
+            b, eta = self.b + share * step.coef, self.eta + share * ahead
+            there = self._objective(eta, b)
+            if there <= here + DESCENT * share * promise + ROUNDING * abs(here):
+                self.b, self.eta, self.D = b, eta, self.D + share * step.free
+                return True
+            share /= 2
+        self._exhausted = True
+        return False
+
+    def _objective(self, eta: Floats, b: Floats) -> float:
+        """Return what is minimised; infinity where it is no number."""
+        value = self.f.datafit.value(eta) + float((b * (self.S @ b)).sum()) + self._penalty(b)
+        return value if np.isfinite(value) else np.inf
+
+    def _penalty(self, b: Floats) -> float:
+        return float(self.thresholds @ self._lengths(b))
+
+    def _lengths(self, b: Floats) -> Floats:
+        """Return the length of each group."""
+        squares = np.einsum("it,it->i", b, b)
+        return np.sqrt(np.add.reduceat(squares, self.starts[:-1]) if len(squares) else squares)
+
+    def _distance(self, gradient: Floats, slope: Floats) -> float:
+        """Return how far the working set is from its optimality conditions."""
+        lengths = self._lengths(self.b)
+        pull = np.divide(self.thresholds, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        off = gradient + np.repeat(pull, np.diff(self.starts))[:, None] * self.b
+        off = self._lengths(unmet(self.b, off) if self.positive else off)
+        off = np.where(lengths > 0, off, np.maximum(off - self.thresholds, 0.0))
+        return max(float(off.max(initial=0.0)), self.f.unmet(slope))
+
+
+@dataclass(frozen=True)
+class _Move:
+    """A step of the coefficients of a working set and of D."""
+
+    coef: Floats
+    free: Floats
+
+
+def largest_row(rows: Floats) -> float:
+    """Return the length of the longest row."""
+    return float(np.linalg.norm(rows, axis=1).max(initial=0.0))
