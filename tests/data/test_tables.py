@@ -245,8 +245,38 @@ def test_doubtful_targets_are_noted(tmp_path):
     pd.DataFrame({"a": np.sqrt(np.arange(len(y))), "y": y}).to_csv(tmp_path / "t.csv", index=False)
     data = load_data(tmp_path / "t.csv", target="y")
     assert any("30 whole numbers of 'y' were taken as classes" in note for note in data.notes)
+    assert "task to regression" in data.notes[-1]
     path = write(tmp_path / "u.csv", "a,y\n1.5,u\n2.5,u\n9.5,v\n")
     assert load_data(path, target="y").notes == ("1 class of 'y' with one sample only: 'v'",)
+
+
+@pytest.mark.parametrize("name", ["visits", "LengthOfStay", "age_years"])
+def test_a_name_that_says_what_was_counted_decides(tmp_path, name):
+    """Of any number of rows, and with the option that says otherwise."""
+    values = np.arange(24)
+    for times in (1, 50):
+        table = pd.DataFrame({"a": np.sqrt(np.arange(24 * times)), "y": np.tile(values, times)})
+        table.to_csv(tmp_path / "t.csv", index=False)
+        if times > 1:
+            assert load_data(tmp_path / "t.csv", target="y").kind == "classes"
+        table.rename(columns={"y": name}).to_csv(tmp_path / "t.csv", index=False)
+        assert load_data(tmp_path / "t.csv", target=name).kind == "real"
+    assert load_data(tmp_path / "t.csv", target=name, task="classification").kind == "classes"
+
+
+@pytest.mark.parametrize("per_class", [8, 10])
+def test_the_kind_does_not_depend_on_the_number_of_rows(tmp_path, per_class):
+    y = np.repeat(np.arange(1, 41), per_class)
+    pd.DataFrame({"a": np.sqrt(np.arange(len(y))), "subject": y}).to_csv(tmp_path / "t.csv", index=False)
+    data = load_data(tmp_path / "t.csv", target="subject")
+    assert data.kind == "classes" and data.notes == ()
+
+
+def test_many_values_with_holes_are_measured(tmp_path):
+    y = np.random.default_rng(0).gamma(2.0, 50.0, 40_000).astype(int)
+    pd.DataFrame({"a": np.sqrt(np.arange(len(y))), "pm2.5": y}).to_csv(tmp_path / "t.csv", index=False)
+    data = load_data(tmp_path / "t.csv", target="pm2.5")
+    assert data.kind == "real" and "task to classification" in data.notes[-1]
 
 
 def test_target_files(tmp_path):

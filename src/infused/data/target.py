@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from infused._runtime.checks import FEW_VALUES, are_classes, in_double, in_doubt
+from infused._runtime.checks import FEW_VALUES, SURELY_CLASSES, are_classes, in_double, in_doubt
 from infused._runtime.messages import count, listed, quoted
 from infused._typing import Array, TargetKind
-from infused.data.columns import check_text
+from infused.data.columns import WORDS, check_text
 from infused.data.reading import (
     LARGE,
     DataError,
@@ -24,6 +24,24 @@ from infused.data.reading import (
 from infused.data.written import as_gaps, number, numbers_in, plain_texts, word_unit
 from infused.exceptions import Setting
 
+#: Words, without their s, of names that are counted or measured.
+COUNTED = {
+    *(
+        "age",
+        "amount",
+        "claim",
+        "count",
+        "cost",
+        "day",
+        "death",
+        "duration",
+        "hour",
+        "income",
+        "minute",
+        "month",
+    ),
+    *("price", "ring", "sale", "score", "stay", "total", "visit", "week", "year"),
+}
 KINDS: dict[str | None, TargetKind] = {"classification": "classes", "regression": "real"}
 
 
@@ -170,7 +188,8 @@ def target_from_array(values: Any, name: str) -> Array:
 def settle_target(y: Array, name: str, task: str | None) -> tuple[Array, TargetKind, list[str]]:
     """Give y one type for what it holds (text, int64, float64); return it with its kind and notes.
 
-    Where ``task`` does not say, `are_classes` does; several columns are continuous targets.
+    Where ``task`` does not say, `are_classes` does; several columns are continuous targets, and so are more
+    than ten whole numbers whose name says that they were counted or measured, such as visits or age.
     """
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         raise DataError(f"the target {quoted(name)} holds infinite values; replace them")
@@ -179,15 +198,23 @@ def settle_target(y: Array, name: str, task: str | None) -> tuple[Array, TargetK
         return _real(y, name, asked), "real", []
     whole = y.dtype.kind in "iu" or (y.dtype.kind == "f" and bool((y == np.floor(y)).all()))
     values, times = np.unique(y, return_counts=True)
-    if asked is None and not are_classes(y):
-        return _real(y, name, asked), "real", []
-    _check_classes(y, values, name)
-    notes = _class_notes(values, times, name)
+    counted = y.dtype.kind != "U" and len(values) > SURELY_CLASSES and _named_like_count(name)
+    doubt = []
     if asked is None and in_doubt(y):
-        notes.append(
-            f"the {len(values)} whole numbers of {quoted(name)} were taken as classes, not as measured"
-        )
-    return _labels(y, whole), "classes", notes
+        classes = not counted and are_classes(y)
+        taken, option = ("classes", "regression") if classes else ("measured", "classification")
+        doubt = [
+            f"the {len(values)} whole numbers of {quoted(name)} were taken as {taken}: if that is wrong, set "
+            f"the option task to {option}"
+        ]
+    if asked is None and (counted or not are_classes(y)):
+        return _real(y, name, asked), "real", doubt
+    _check_classes(y, values, name)
+    return _labels(y, whole), "classes", [*_class_notes(values, times, name), *doubt]
+
+
+def _named_like_count(name: str) -> bool:
+    return any(word.lower().removesuffix("s") in COUNTED for word in WORDS.findall(name))
 
 
 def _labels(y: Array, whole: bool) -> Array:
