@@ -63,7 +63,7 @@ def _importing(frame: FrameType) -> bool:
 if __name__ == "__main__":
     from infused.cli import main
 
-    with Walk("LinearSelector.fit") as walk, contextlib.suppress(SystemExit):
+    with Walk("told.<locals>.wrapper") as walk, contextlib.suppress(SystemExit):
         main()
     before = walk.before if walk.before is not None else walk.files
     print(*before, SELECTOR, *walk.files[len(before) :], sep="\n")

@@ -56,6 +56,23 @@ def test_better_than_chance_although_not_stable():
     assert "may be chance" not in said + most
 
 
+@pytest.mark.parametrize("n_stable", [0, 7])
+def test_features_that_predict_are_not_called_chance(n_stable):
+    """What depends on the samples is which of them are selected; and a leak is what to look at."""
+    doubtful = record(n_stable, wins=(0.4,) * 8)
+    doubtful = replace(doubtful, stability=replace(doubtful.stability, expected_false=8.0))
+    assert "may be chance" in stability_sentences(doubtful)
+    predicting = replace(doubtful, data=replace(doubtful.data, chance=1e-6))
+    said = stability_sentences(predicting)
+    assert "may be chance" not in said
+    assert said.endswith(
+        "Yet features predict diagnosis better than chance: other samples could have led to "
+        "other features in their place."
+    )
+    leaking = replace(doubtful, data=replace(doubtful.data, leaks=("worst radius",)))
+    assert "chance" not in stability_sentences(leaking).removeprefix(stability_sentences(leaking)[:120])
+
+
 @pytest.mark.parametrize(
     ("given", "ending"),
     [

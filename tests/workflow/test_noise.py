@@ -9,7 +9,7 @@ import infused
 
 
 def said(selection):
-    return any("better than chance" in note for note in selection.record.data.findings)
+    return any("better than chance" in note for note in selection.record.data.warnings)
 
 
 @pytest.fixture(scope="module")

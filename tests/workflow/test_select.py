@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -285,6 +287,49 @@ def test_apply(file, table):
         selection.apply(new.drop(columns=selection.features[0]))
     with pytest.raises(InputError, match="no option 'imput'"):
         selection.apply(new, imput="zero")
+
+
+def test_a_leak_and_noise_are_the_first_thing_that_one_reads(table, tmp_path, monkeypatch, capsys):
+    """In Python, in a notebook and on the command line."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(3)
+    leak = table.assign(outcome=np.where(table["diagnosis"] == table["diagnosis"][0], "good", "bad"))
+    noise = table.assign(diagnosis=rng.permutation(table["diagnosis"]))
+    noise[noise.columns[:-1]] = rng.normal(size=noise.iloc[:, :-1].shape)
+    for data, words in (
+        (leak, "Possible leakage: 'outcome' alone predicts"),
+        (noise, "No single feature predicts"),
+    ):
+        found = infused.select(data, "diagnosis", k=2, method="anova", stability=0, folds=0)
+        assert str(found).startswith(f"Warning: {words}")
+        notebook = html.unescape(found._repr_html_())
+        assert words in notebook and notebook.index("Warning:") < notebook.index("Top 2 of")
+        data.to_csv("data.csv", index=False)
+        assert (
+            main(["select", "data.csv", "-t", "diagnosis", "-k", "2", "--stability", "0", "--no-report"]) == 0
+        )
+        assert capsys.readouterr().out.startswith(f"Warning: {words}")
+        shutil.rmtree("infused-data")
+
+
+def test_a_given_number_has_a_score(file):
+    """The same as that of the curve by which the number is chosen, with the selection inside the folds."""
+    found = infused.select(file, "diagnosis", k=2, method="anova", stability=0)
+    score, chosen = (
+        found.record.score,
+        infused.select(file, "diagnosis", k="auto", method="anova", stability=0),
+    )
+    curve = chosen.record.number
+    assert score.ks == (2,) and found.record.request.folds == score.n_folds == 5
+    assert score.means[0] == curve.means[curve.ks.index(2)] and score.chance == curve.chance
+    assert chosen.record.score is None
+    assert "cross-validation with the selection inside the folds" in str(found)
+    assert lasting(infused.rerun(found).again.record) == lasting(found.record)
+    assert infused.select(file, "diagnosis", k=2, folds=0, stability=0).record.score is None
+    scored = infused.select(file, "diagnosis", k=2, folds=3, scoring="roc_auc", stability=0).record.score
+    assert (scored.n_folds, scored.scoring) == (3, "roc_auc")
+    with pytest.raises(InputError, match="folds=1: give a whole number from 2"):
+        infused.select(file, "diagnosis", k=2, folds=1)
 
 
 def test_a_dataset_is_what_its_file_is(file):

@@ -206,7 +206,7 @@ def test_findings(tmp_path):
     table = people().assign(alive=lambda t: np.where(t["survived"] == "yes", "living", "dead"))
     table["rarely"] = (np.arange(len(table)) == 5).astype(int)
     data = infused.select(table, "survived", k=2, method="anova").record.data
-    notes = data.findings
+    notes = data.warnings
     assert data.leaks == ("alive",)
     for words in (
         "'alive' alone predicts 'survived' almost perfectly",
@@ -216,7 +216,7 @@ def test_findings(tmp_path):
     ):
         assert any(words in note for note in notes), (words, notes)
     few = people().iloc[:24].assign(survived=["yes"] * 4 + ["no"] * 20)
-    notes = infused.select(few, "survived", k=2, method="anova").record.data.findings
+    notes = infused.select(few, "survived", k=2, method="anova").record.data.warnings
     assert any("fewer than 10 samples in 1 class: 'yes' (4)" in note for note in notes)
     assert any("83.3% of the samples are 'no'" in note for note in notes)
 

@@ -100,14 +100,16 @@ def choose_number(
     scoring: Scoring,
     coder: Coder | None = None,
     transform: str = "none",
+    grid: Ints | None = None,
+    n_folds: int = NUMBER_FOLDS,
 ) -> NumberCurve:
     """Choose the smallest k within one standard error of the best, by 5-fold cross-validation.
 
     In each fold, ``make(k)`` gives a selector that ranks the features once, on the training part; a linear
     model on the first 1, 2, 3, 5, ... of them is scored on the test part.
     """
-    X, y, splits = _to_choose_on(X, y, kind, NUMBER_FOLDS, seed)
-    grid = numbers_to_try(X.shape[1])
+    X, y, splits = _to_choose_on(X, y, kind, n_folds, seed)
+    grid = numbers_to_try(X.shape[1]) if grid is None else grid
 
     def fold(split: Split) -> Fold:
         train, test = split

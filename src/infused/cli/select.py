@@ -89,6 +89,15 @@ def select(
             "default 50 if that takes seconds.",
         ),
     ] = None,
+    folds: Annotated[
+        int | None,
+        typer.Option(
+            "--folds",
+            metavar="N",
+            help="Folds of the cross-validated score of the selection; 0 for none. By default 5 if that "
+            "takes seconds.",
+        ),
+    ] = None,
     fdr: Annotated[
         float | None,
         typer.Option(
@@ -165,6 +174,7 @@ def select(
             transform=transform,
             scoring=scoring,
             stability=stability,
+            folds=folds,
             fdr=fdr,
             seed=seed,
             n_jobs=jobs,
@@ -219,11 +229,19 @@ def _settings(texts: Sequence[str]) -> dict[str, Any]:
 
 def show_selection(console: Console, selection: Selection, written: list[Path]) -> None:
     """Show the answer, the best features, and where the rest is."""
-    from infused.record.sentences import number_sentences, result_sentences, stability_sentences
+    from infused.record.sentences import (
+        number_sentences,
+        result_sentences,
+        score_sentences,
+        stability_sentences,
+        warning_sentences,
+    )
 
     record = selection.record
+    for warning in warning_sentences(record):
+        terminal.warn(console, terminal.printable(warning, 10_000))
     console.print(Text(terminal.printable(result_sentences(record), 10_000), "bold"))
-    for sentences in (number_sentences(record), stability_sentences(record)):
+    for sentences in (number_sentences(record), score_sentences(record), stability_sentences(record)):
         if sentences:
             console.print(Text(terminal.printable(sentences, 10_000)))
     if record.tried:

@@ -319,10 +319,14 @@ MOST_FEATURES = 5000  # a look at the values of each feature takes too long beyo
 class Findings:
     """What may be wrong with the data."""
 
-    leaks: tuple[str, ...]
+    leaks: tuple[str, ...] = ()
     """Features that alone predict the target almost perfectly."""
-    sentences: tuple[str, ...]
-    """All of it, the gravest first."""
+    chance: float | None = None
+    """p of the best single feature, after Bonferroni's correction; None where it cannot be computed."""
+    warnings: tuple[str, ...] = ()
+    """What may make the result misleading, in sentences, the gravest first."""
+    notes: tuple[str, ...] = ()
+    """Further observations, in sentences."""
 
 
 def inspect_data(dataset: Dataset, coded: Coded, pixels: bool = False, transform: str = "none") -> Findings:
@@ -333,31 +337,35 @@ def inspect_data(dataset: Dataset, coded: Coded, pixels: bool = False, transform
     labels, target, sizes = np.unique(dataset.y, return_inverse=True, return_counts=True)
     classes = dataset.kind == "classes"
     leaks = _leaks(dataset, coded, target if classes else dataset.y, transform) if dataset.y.ndim == 1 else []
-    found = [_leak_sentence(leaks, dataset.target_name)] if leaks else []
-    found += _chance(dataset, coded, target if classes else dataset.y)
+    warnings = [_leak_sentence(leaks, dataset.target_name)] if leaks else []
+    chance = _chance(dataset, coded, target if classes else dataset.y)
+    if chance is not None and chance > SURPRISING:
+        warnings.append(
+            f"no single feature predicts {quoted(dataset.target_name)} better than chance: the best of "
+            f"{dataset.n_features:,} has p = {chance:.2f} after Bonferroni's correction, so any selection "
+            "may be noise"
+        )
     if classes:
-        found += _classes(labels, sizes)
+        warnings += _classes(labels, sizes)
+    notes = []
     if dataset.n_features <= MOST_FEATURES:
-        found += [*_mostly_missing(dataset), *_rare_levels(dataset)]
-        found += [] if pixels else _nearly_constant(dataset)
-    return Findings(tuple(leaks), tuple(found))
+        notes = [*_mostly_missing(dataset), *_rare_levels(dataset)]
+        notes += [] if pixels else _nearly_constant(dataset)
+    return Findings(tuple(leaks), chance, tuple(warnings), tuple(notes))
 
 
-def _chance(dataset: Dataset, coded: Coded, target: Array) -> list[str]:
-    """Report when the best feature explains no more than the best of as many random ones, by F values."""
+def _chance(dataset: Dataset, coded: Coded, target: Array) -> float | None:
+    """Return the p of the best column among as many of noise, by F values; None without enough samples."""
     n_columns = coded.F.shape[1]
     shares, degrees = explained_variance(coded.F, np.arange(n_columns), target, dataset.kind)
     left = dataset.n_samples - 1 - degrees
     largest = float(shares.max(initial=0.0))
-    if left < 1 or largest >= 1:
-        return []
-    p = min(1.0, n_columns * float(f.sf(largest / degrees / ((1 - largest) / left), degrees, left)))
-    if p <= SURPRISING:
-        return []
-    return [
-        f"no single feature predicts {quoted(dataset.target_name)} better than chance: the best of "
-        f"{dataset.n_features:,} has p = {p:.2f} after Bonferroni's correction, so any selection may be noise"
-    ]
+    if left < 1:
+        return None
+    if largest >= 1:
+        return 0.0
+    p = float(f.sf(largest / degrees / ((1 - largest) / left), degrees, left))
+    return float(min(1.0, n_columns * p))
 
 
 def _leaks(dataset: Dataset, coded: Coded, target: Array, transform: str) -> list[str]:

@@ -45,6 +45,8 @@ class Request:
     """The metric of a choice by cross-validation; None for the default of the data."""
     stability: int | None = None
     """Pairs of half-samples to select in again, 0 for none; None to decide by the time it takes."""
+    folds: int | None = None
+    """Folds of the cross-validated score, 0 for none; None to decide by the time it takes."""
 
     def recorded(self) -> Request:
         """Return the request with parameters as JSON holds them, so that it equals what is read back."""
@@ -72,10 +74,12 @@ class DataFacts:
     """None for a continuous target."""
     notes: tuple[str, ...]
     """What was done to the data and what the method chose, in sentences."""
-    findings: tuple[str, ...]
-    """What may be wrong with the data, in sentences, the gravest first."""
+    warnings: tuple[str, ...]
+    """What may make the result misleading, in sentences, the gravest first."""
     leaks: tuple[str, ...]
     """Features that alone predict the target almost perfectly."""
+    chance: float | None
+    """p of the best single feature, after Bonferroni's correction; None where it cannot be computed."""
     grid_shape: tuple[int, int] | None
     """Rows and columns, where the features are pixels of a picture."""
     grid_order: str
@@ -275,6 +279,8 @@ class SelectionRecord:
     """How the selected features are read and coded, in rank order."""
     number: NumberCurve | None = None
     """How the number of features was chosen; None where it was given."""
+    score: NumberCurve | None = None
+    """Cross-validated score of the given number of features; None where it was not computed."""
     stability: SelectionStability | None = None
     """Selection frequencies in half-samples; None where they were not computed."""
     shadows: Shadows | None = None
@@ -369,10 +375,14 @@ def _figures(record: SelectionRecord) -> Iterator[tuple[str, float]]:
     for n, one in enumerate(record.tried):
         yield f"tried[{n}].score", one.score or 0.0
         yield f"tried[{n}].error", one.error or 0.0
-    curve = record.number
-    if curve is not None:
+    for name, curve in _curves(record):
         shown = (*curve.means, *curve.errors, curve.chance, curve.all_features or 0.0)
-        yield from (("number", one) for one in shown)
+        yield from ((name, one) for one in shown)
+
+
+def _curves(record: SelectionRecord) -> list[tuple[str, NumberCurve]]:
+    named = (("number", record.number), ("score", record.score))
+    return [(name, curve) for name, curve in named if curve is not None]
 
 
 def _wrong_features(record: SelectionRecord) -> Iterator[str]:
@@ -401,7 +411,7 @@ def _wrong_features(record: SelectionRecord) -> Iterator[str]:
 
 
 def _wrong_charts(record: SelectionRecord) -> Iterator[str]:
-    data, ended, curve = record.data, record.convergence, record.number
+    data, ended = record.data, record.convergence
     shape, pixels, n_features = data.grid_shape, data.mean_picture, data.n_features
     if shape is not None and (min(shape) < 1 or shape[0] * shape[1] != n_features):
         yield f"data.grid_shape is {shape[0]} x {shape[1]}, for {n_features} features"
@@ -421,13 +431,13 @@ def _wrong_charts(record: SelectionRecord) -> Iterator[str]:
             yield "redundancy.matrix is empty, not square, or larger than the selection"
     if ended is not None and len(ended.path_iterations) != len(ended.path_objective):
         yield "convergence has other numbers of iterations and of objectives"
-    if curve is not None:
+    for name, curve in _curves(record):
         if not len(curve.ks) == len(curve.means) == len(curve.errors) > 0:
-            yield "number has other numbers of ks, means and errors"
+            yield f"{name} has other numbers of ks, means and errors"
         if not {curve.best, curve.chosen} <= set(curve.ks):
-            yield "number.best or number.chosen is not among the numbers that were tried"
+            yield f"{name}.best or {name}.chosen is not among the numbers that were tried"
         if not curve.scoring:
-            yield "number.scoring is empty"
+            yield f"{name}.scoring is empty"
 
 
 SCALARS = {int: "a whole number", float: "a finite number", str: "text", bool: "true or false"}

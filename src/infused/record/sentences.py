@@ -69,8 +69,7 @@ def number_sentences(record: SelectionRecord) -> str:
     at = dict(zip(curve.ks, zip(curve.means, curve.errors, strict=True), strict=True))
     name, unit = curve.scoring, measure(curve.scoring).unit
     best = f"{score_text(*at[curve.best], name)}{unit}"
-    chance = "the majority class" if record.data.classes is not None else "the mean"
-    others = [f"{chance} alone reaches {score_number(curve.chance, name)}{unit}"]
+    others = [f"{_reference(record)} alone reaches {score_number(curve.chance, name)}{unit}"]
     if curve.all_features is not None:
         whole = f"all {record.data.n_features:,} features"
         others.insert(0, f"{whole} reach {score_number(curve.all_features, name)}{unit}")
@@ -97,6 +96,33 @@ def _tried(ks: tuple[int, ...]) -> str:
         return f"{', '.join(shown[:6])}, ... and {shown[-1]} ({len(ks)} numbers)"
     *others, last = shown
     return f"{', '.join(others)} and {last}" if others else last
+
+
+def score_sentences(record: SelectionRecord) -> str:
+    """Say what a model with the selected features reaches; empty where that was not computed."""
+    curve = record.score
+    if curve is None:
+        return ""
+    name, unit = curve.scoring, measure(curve.scoring).unit
+    score = f"{score_text(curve.means[0], curve.errors[0], name)}{unit}"
+    others = [f"{_reference(record)} {score_number(curve.chance, name)}{unit}"]
+    if curve.all_features is not None:
+        whole = f"all {record.data.n_features:,} features"
+        others.insert(0, f"{whole} {score_number(curve.all_features, name)}{unit}")
+    features = "the selected feature" if curve.chosen == 1 else f"the {curve.chosen:,} selected features"
+    return (
+        f"{_capital(measure(name).words)} of a linear model with {features}: {score} ({', '.join(others)}). "
+        f"This is {curve.n_folds}-fold cross-validation with the selection inside the folds."
+    )
+
+
+def _reference(record: SelectionRecord) -> str:
+    return "the majority class" if record.data.classes is not None else "the mean"
+
+
+def warning_sentences(record: SelectionRecord) -> list[str]:
+    """Return what may make the result misleading, the gravest first."""
+    return [f"{_capital(words)}." for words in record.data.warnings]
 
 
 def alone_words(record: SelectionRecord) -> str:
@@ -199,6 +225,7 @@ def signed(value: float, name: str) -> str:
     return text if text.startswith("-") else f"+{text}"
 
 
+SURPRISING = 0.05  # p below which chance is no explanation
 SLACK = 1e-9  # a frequency of 75 in 100 reaches a threshold of 0.75
 PERMUTED = "randomly permuted features"
 
@@ -229,6 +256,13 @@ def stability_sentences(record: SelectionRecord) -> str:
         first, better = _stable(found, selected), True
     if better:
         return first if shadows is None else f"{first} {_compared(shadows)}"
+    if record.data.leaks:  # which is what to look at
+        return first
+    if record.data.chance is not None and record.data.chance <= SURPRISING:
+        return (
+            f"{first} Yet features predict {record.data.target} better than chance: other samples could have "
+            "led to other features in their place."
+        )
     return f"{first} The selection may be chance{_doubt(shadows)}"
 
 
@@ -265,7 +299,7 @@ def _doubt(shadows: Shadows | None) -> str:
 def _compared(shadows: Shadows) -> str:
     """Say how the selected features compare with permuted ones."""
     if shadows.n_beaten:
-        which, do = _of(shadows.n_beaten, shadows.n_compared), "does" if shadows.n_compared == 1 else "do"
+        which, do = _of(shadows.n_beaten, shadows.n_compared), "does" if shadows.n_beaten == 1 else "do"
         return f"{_capital(which)} {do} no better than {PERMUTED}."
     # With fewer shadows than features, it takes less to be ahead of them.
     more = f" (by chance, {_by_chance(shadows)} would)" if shadows.by_chance >= 2 else ""

@@ -48,7 +48,7 @@ MOST_COMPARED = 2000  # all pairs of them are compared
 MOST_IN_MATRIX = 100
 MOST_SHOWN = 24
 MOST_POINTS = 500  # of the objective's path
-NO_FINDINGS = Findings((), ())
+NO_FINDINGS = Findings()
 
 
 def summarize(
@@ -61,6 +61,7 @@ def summarize(
     notes: Sequence[str] = (),
     findings: Findings = NO_FINDINGS,
     number: NumberCurve | None = None,
+    score: NumberCurve | None = None,
     kept: Ints | None = None,
     rest: Ints | None = None,
     n_selected: int | None = None,
@@ -88,6 +89,8 @@ def summarize(
         What may be wrong with the data.
     number : NumberCurve, optional
         How the number of features was chosen.
+    score : NumberCurve, optional
+        Cross-validated score of a number of features that was given.
     kept : ndarray of int, optional
         The features that the selector saw, where it did not see all.
     rest : ndarray of int, optional
@@ -145,6 +148,7 @@ def summarize(
         ),
         convergence=_convergence(selector),
         number=number,
+        score=score,
         coding=coding.variables,
         stability=None if stability is None else _stability(stability, kept, dataset.n_features),
         shadows=_shadows(shadows),
@@ -175,9 +179,10 @@ def _facts(
         fingerprint=dataset.fingerprint,
         target=dataset.target_name,
         classes=classes,
-        notes=(*dataset.notes, *notes),
-        findings=findings.sentences,
+        notes=(*dataset.notes, *findings.notes, *notes),
+        warnings=findings.warnings,
         leaks=findings.leaks,
+        chance=findings.chance,
         grid_shape=grid,
         grid_order=dataset.grid_order,
         mean_picture=None if mean is None else tuple(mean.tolist()),

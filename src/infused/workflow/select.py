@@ -34,6 +34,8 @@ ENOUGH_FOR_TRANSFORM = 100  # features to choose the transform with, where their
 LARGEST_SEED = 2**32 - 1
 USUAL = "infused-lasso"
 SHOWN = 5  # duplicates in a note
+FOLDS = 5  # of the score of a selection
+WORTH_A_SCORE = 0.6  # CPU seconds of a selection, up to which it is scored without being asked
 BY_THEMSELVES = ("auto", "knockoffs")  # they choose the number, if it is left to them
 
 
@@ -47,6 +49,7 @@ def select(
     transform: str = "none",
     scoring: str | None = None,
     stability: int | None = None,
+    folds: int | None = None,
     fdr: float | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
@@ -80,9 +83,11 @@ def select(
         real target; accuracy for classes, or where the smallest has less than a fifth of an equal share,
         ROC AUC of two classes and balanced accuracy of several.
     stability : int, default=None
-        How many pairs of random halves of the samples to select in again, to tell which features would be
-        chosen again and whether shuffled copies do as well; 0 for none. By default 50 where that takes a few
-        seconds.
+        Pairs of random half-samples to select in again, to tell which features are stable and whether
+        permuted copies do as well; 0 for none. By default 50 where that takes a few seconds.
+    folds : int, default=None
+        Folds of the cross-validated score of the selection, with the selection inside the folds; 0 for none.
+        By default 5 where that takes a few seconds.
     fdr : float, default=None
         The share of what is selected that may be false, such as 0.1: features are selected by knockoffs
         (:class:`KnockoffSelector`), as many as the rate allows.
@@ -125,6 +130,7 @@ def select(
         seed=plain(seed),
         scoring=scoring,
         stability=plain(stability),
+        folds=plain(folds),
     )
     return run_request(request, data, n_jobs=n_jobs)
 
@@ -185,7 +191,13 @@ def run_request(
             names = [seen.data.feature_names[j] for j in coded.variables]
             F = transformed(F, chosen.transform, names, coded.numeric)
         selector = with_groups(made.set_params(n_features_to_select=k), coded.groups).fit(F, dataset.y)
-    trust = assess_trust(selector, F, dataset.y, request, timings, n_jobs, process_time() - start)
+    selecting = process_time() - start
+    number = chosen.number or getattr(selector, "number_curve_", None)
+    n_selected = _n_selected(selector, coded)
+    score = None
+    if number is None and n_selected and (request.folds or selecting <= WORTH_A_SCORE):
+        score = _score(seen.data, request, make, n_selected, chosen.transform, timings)
+    trust = assess_trust(selector, F, dataset.y, request, timings, n_jobs, selecting)
     with timed({}, "summarise", "summarising"):
         pixels = dataset.grid_shape is not None
         findings = inspect_data(seen.data, coded, pixels, chosen.transform)
@@ -193,12 +205,18 @@ def run_request(
         record = summarize(
             dataset,
             selector,
-            replace(request, method=_complete(asked, selector, first), stability=trust.n_pairs),
+            replace(
+                request,
+                method=_complete(asked, selector, first),
+                stability=trust.n_pairs,
+                folds=0 if score is None else score.n_folds,
+            ),
             transform=chosen.transform,
             timings=timings,
             notes=(*seen.notes, *_kept_note(first), *chosen.reasons, *_fit_notes(selector, trust)),
             findings=findings,
-            number=chosen.number or getattr(selector, "number_curve_", None),
+            number=number,
+            score=score,
             kept=seen.positions,
             rest=seen.rest,
             n_selected=chosen.k if isinstance(chosen.k, int) and chosen.k != k else None,
@@ -301,16 +319,18 @@ def check_request(request: Request) -> None:
             Setting("k", k), ": give a whole number from 1, a fraction between 0 and 1, or 'auto'"
         )
     check_choice("transform", request.transform, (*TRANSFORMS, "auto"))
-    if request.scoring is not None and "auto" not in (k, request.transform, request.method.id):
+    chooses = "auto" in (k, request.transform, request.method.id)
+    if request.scoring is not None and request.folds == 0 and not chooses:
         raise InputError(
             Setting("scoring", request.scoring),
             " has no meaning where nothing is chosen: ask for ",
             Setting("k", "auto"),
             ", or leave it out",
         )
-    pairs = request.stability
-    if not (pairs is None or (isinstance(pairs, int) and not isinstance(pairs, bool) and pairs >= 0)):
-        raise InputError(Setting("stability", pairs), ": give a number of pairs of halves, 0 for none")
+    for name, value, least in (("folds", request.folds, 2), ("stability", request.stability, 1)):
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if not (value is None or (whole and (value == 0 or value >= least))):
+            raise InputError(Setting(name, value), f": give a whole number from {least}, or 0 for none")
     if not (isinstance(request.seed, int) and 0 <= request.seed <= LARGEST_SEED):
         raise InputError(Setting("seed", request.seed), f": give a whole number from 0 to {LARGEST_SEED}")
     request.method.check()
@@ -361,6 +381,45 @@ def _choose(
             )
         return _Chosen(transform, curve.chosen, tuple(reasons), curve)
     return _Chosen(transform, k, tuple(reasons))
+
+
+def _score(
+    dataset: Dataset,
+    request: Request,
+    make: Callable[[int], Any],
+    k: int,
+    transform: str,
+    timings: dict[str, float],
+) -> NumberCurve | None:
+    """Score a linear model on the k best features, selected inside the folds; None where that fails."""
+    if request.folds == 0:
+        return None
+    scoring = checked_scoring(request.scoring, dataset.y, dataset.kind)
+    try:
+        with timed(timings, "score", "scoring the selection"):
+            return choose_number(
+                make,
+                dataset.X,
+                dataset.y,
+                dataset.kind,
+                request.seed,
+                scoring,
+                dataset.coder,
+                transform,
+                np.array([k]),
+                request.folds or FOLDS,
+            )
+    except InputError:
+        if request.folds is not None:
+            raise
+        return None
+
+
+def _n_selected(selector: Any, coded: Coded) -> int:
+    """Count the selected features."""
+    if not hasattr(selector, "get_support"):
+        return 0
+    return len(np.unique(coded.variables[selector.get_support()]))
 
 
 def _at_rate(method: Method, fdr: float | None) -> Method:

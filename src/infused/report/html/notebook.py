@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from infused.bench.standings import Standings, verdict
 from infused.bench.tables import standings_table
 from infused.record.schema import SelectionRecord
-from infused.record.sentences import result_sentences, title
+from infused.record.sentences import (
+    number_sentences,
+    result_sentences,
+    score_sentences,
+    stability_sentences,
+    title,
+    warning_sentences,
+)
 from infused.report.html.page import render_template
 from infused.report.html.selection import column_words
 
@@ -43,7 +50,12 @@ def selection_html(record: SelectionRecord) -> str:
     return render_template(
         "notebook.html",
         title=f"{title(record)}, by {record.method_name}",
-        lead=result_sentences(record),
+        warnings=warning_sentences(record),
+        lead=" ".join(
+            words
+            for sentences in (result_sentences, number_sentences, score_sentences, stability_sentences)
+            if (words := sentences(record))
+        ),
         columns=["Rank", "Feature", "Alone", "Unique", *["Score"] * scored, "Group"] if shown else [],
         left={"Feature", "Alone", "Unique"},
         rows=rows,
@@ -59,6 +71,7 @@ def comparison_html(standings: Standings) -> str:
     return render_template(
         "notebook.html",
         title=f"Feature selectors on {standings.dataset}",
+        warnings=[],
         lead=verdict(standings),
         columns=list(table.cells.columns),
         left={"Method"},

@@ -14,6 +14,7 @@ from infused.record.sentences import (
     number_sentences,
     result_sentences,
     score_number,
+    score_sentences,
     score_text,
     shared_groups,
     stability_sentences,
@@ -89,11 +90,16 @@ def render_report(record: SelectionRecord) -> str:
         eyebrow=f"Feature selection with {record.method_name}",
         lead=" ".join(
             words
-            for words in (result_sentences(record), number_sentences(record), stability_sentences(record))
+            for words in (
+                result_sentences(record),
+                number_sentences(record),
+                score_sentences(record),
+                stability_sentences(record),
+            )
             if words
         ),
         facts=_facts(record),
-        findings=[note[:1].upper() + note[1:] for note in (*record.data.findings, *record.data.notes)],
+        findings=[note[:1].upper() + note[1:] for note in (*record.data.warnings, *record.data.notes)],
         notes=[column_words(record), *[beyond] * (record.data.n_features > MOST_ROWS)],
         settings=_settings(record),
         citations=citations(record),
