@@ -25,6 +25,7 @@ from .selectors import MRMR as MRMR
 from .selectors import AutoSelector as AutoSelector
 from .selectors import FusedLasso as FusedLasso
 from .selectors import GreedyForward as GreedyForward
+from .selectors import HSICLasso as HSICLasso
 from .selectors import GroupLasso as GroupLasso
 from .selectors import InElasticNet as InElasticNet
 from .selectors import InFusedLasso as InFusedLasso

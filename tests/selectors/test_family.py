@@ -34,6 +34,7 @@ IDS = [
     "fused-lasso",
     "group-lasso",
     "greedy-forward",
+    "hsic-lasso",
     "knockoffs",
     "mifs",
     "mrmr",
@@ -46,6 +47,7 @@ IDS = [
     "mutual-info",
     "l1-logistic",
     "random-forest",
+    "boosted-trees",
     "auto",
     "stability",
 ]

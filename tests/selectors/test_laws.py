@@ -90,7 +90,9 @@ def a_problem(seed=0):
     return X, (X[:, 1] + X[:, 4] - X[:, 9] + rng.normal(size=60) > 0).astype(int)
 
 
-@pytest.mark.parametrize("id", [id for id in IDS if "ranking" in make_selector(id).get_params()])
+@pytest.mark.parametrize(
+    "id", [id for id in IDS if {"ranking", "standardize"} <= set(make_selector(id).get_params())]
+)
 @pytest.mark.parametrize("ranking", ["recursive", "forward", "coefficient", "path"])
 def test_linear_selectors_have_one_ranking_for_all_numbers(id, ranking):
     fits = [make_selector(id, ranking=ranking, n_features_to_select=k).fit(*a_problem()) for k in (1, 5, 12)]

@@ -21,7 +21,8 @@ from infused.selectors.registry import selector_info
 from infused.selectors.scores.f_test import f_tests
 
 STRUCTURAL = ["infused-lasso", "in-elastic-net"]
-UNWEIGHTED = [*STRUCTURAL, "auto", "stability", "knockoffs"]  # which draw samples or copies of features
+#: Which draw samples or copies of features, or count samples in leaves.
+UNWEIGHTED = [*STRUCTURAL, "auto", "stability", "knockoffs", "boosted-trees"]
 WEIGHTED = [id for id in available_selectors() if id not in UNWEIGHTED]
 every_selector = pytest.mark.parametrize("id", WEIGHTED)
 

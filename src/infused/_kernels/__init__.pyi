@@ -6,6 +6,7 @@ from .entries import entry_sums as entry_sums
 from .factors import DEGREE as DEGREE
 from .factors import SHIFT as SHIFT
 from .factors import pair_factors as pair_factors
+from .pair_order import pair_order_sums as pair_order_sums
 from .pairs import add_common_samples as add_common_samples
 from .planes import plane_sums as plane_sums
 from .steady_state import column_shares as column_shares

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+import numpy as np
 import sklearn
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval as Interval
@@ -90,3 +91,13 @@ class _Steps:
             stop |= part.call_on_fit_task_end(**self._of)
             self._done += 1
         return not stop
+
+
+def split_gains(model: Any, n_features: int) -> Any:
+    """Return what the splits on each feature gain, over all trees of histogram-based boosting."""
+    gains = np.zeros(n_features)
+    for trees in model._predictors:
+        for tree in trees:
+            splits = tree.nodes[tree.nodes["is_leaf"] == 0]
+            np.add.at(gains, splits["feature_idx"], splits["gain"])
+    return gains

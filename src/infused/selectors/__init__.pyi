@@ -11,6 +11,7 @@ from .greedy.filters import JMIM as JMIM
 from .greedy.filters import MIFS as MIFS
 from .greedy.filters import MRMR as MRMR
 from .greedy.forward import GreedyForward as GreedyForward
+from .kernel.hsic_lasso import HSICLasso as HSICLasso
 from .linear.fused_lasso import FusedLasso as FusedLasso
 from .linear.group_lasso import GroupLasso as GroupLasso
 from .linear.in_elastic_net import InElasticNet as InElasticNet

@@ -379,3 +379,41 @@ KNOCKOFFS = {
     """),
     **_SEEN,
 }
+
+#: The lasso on feature graphs.
+GRAPHS = {
+    **_LINEAR,
+    **entries("""
+        n_features_to_select : int, float, "auto" or None, default=None
+            How many features: a number, a fraction, "auto" for the smallest number that predicts within one
+            standard error of the best (by cross-validation), or None for those whose coefficients are not
+            zero.
+        target : {"auto", "onehot", "label", "real"}, default="auto"
+            What y is; "auto" makes a graph of classes, and the sum of a graph for each of several columns.
+        scores_ : ndarray of shape (n_features,) or (n_groups,)
+            Larger is better: places above one for features with a coefficient; for others what is left of their
+            relevance, as a share of the largest lambda1 (negative where others explain more than they should).
+        ranking_ : ndarray of int of shape (n_features,) or (n_groups,)
+            1 for the best; ties go to the larger relevance, then to the first.
+    """),
+    **_SUPPORT,
+    **entries("""
+        graph_coef_ : ndarray of shape (n_features,) or (n_groups,)
+            The coefficients b at ``lambda_``.
+        relevance_ : ndarray of shape (n_features,) or (n_groups,)
+            The inner product of each graph with that of the target, from 0 to 1.
+        redundancy_ : ndarray of shape (n_selected, n_selected)
+            The inner products of the graphs of the selected features, best first, from 0 to 1.
+        lambda_ : float
+            The strength of the L1 penalty, of which graphs have norm one.
+        approximation_error_ : float
+            How far inner products of a few features are from exact ones; zero where nothing was binned.
+        certificate_ : float
+            The duality gap of the whole problem, relative to the objective at zero.
+        converged_ : bool
+            Whether it is at most ``tol``.
+        n_iter_ : int
+            Features that entered or left along the path, or iterations with fusion.
+    """),
+    **_SEEN,
+}

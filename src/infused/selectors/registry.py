@@ -115,6 +115,12 @@ _OURS = (
         "greedy-forward", "greedy.forward:GreedyForward", "forward selection by least squares", "Miller 2002"
     ),
     _ours(
+        "hsic-lasso",
+        "kernel.hsic_lasso:HSICLasso",
+        "lasso of the target's graph on the graphs of features",
+        "Yamada et al. 2014; Climente-González et al. 2019",
+    ),
+    _ours(
         "knockoffs",
         "control.knockoffs:KnockoffSelector",
         "features that beat their knockoff copies, at a false discovery rate",
@@ -148,6 +154,12 @@ _OURS = (
         "scores.importances:RandomForestSelector",
         "impurity importance in a random forest",
         "Breiman 2001",
+    ),
+    _ours(
+        "boosted-trees",
+        "scores.boosted_trees:BoostedTreesSelector",
+        "gain or permutation importance in boosted trees",
+        "Friedman 2001; Ke et al. 2017",
     ),
     _ours(
         "auto",

@@ -100,7 +100,7 @@ class L1LogisticSelector(ScoreSelector):
         fits = jobs(delayed(clone(logistic).fit)(F, codes == c, weights) for c in classes)
         return inputs.coded.variables.summed(np.abs([fit.coef_[0] for fit in fits]).sum(axis=0))
 
-    def _tie_breaks(self, inputs: Inputs) -> Floats:
+    def _tie_breaks(self, inputs: Inputs, real: bool) -> Floats:
         kept = inputs.variables.places(self.keep)
         variables = inputs.coded.variables
         return f_tests(inputs.coded.X, inputs.y, False, variables, kept, inputs.weights).evidence

@@ -100,7 +100,7 @@ class ScoreSelector(BaseSelector):
         k = number_or_half(number, variables, len(kept))
         inputs = inputs.weighed(sample_weight)
         inputs = replace(inputs, X=tame(inputs.X), y=tame(inputs.y) if real else inputs.y)
-        scores, tie_breaks = self._score(inputs, real), self._tie_breaks(inputs)
+        scores, tie_breaks = self._score(inputs, real), self._tie_breaks(inputs, real)
         constant = inputs.constant
         scores[constant], tie_breaks[constant] = 0.0, -np.inf
         scores, ranking = ahead(kept, scores, ranks(scores, tie_breaks))
@@ -120,7 +120,7 @@ class ScoreSelector(BaseSelector):
         """Score each variable; ``real`` says whether y is continuous."""
         raise NotImplementedError
 
-    def _tie_breaks(self, inputs: Inputs) -> Floats:
+    def _tie_breaks(self, inputs: Inputs, real: bool) -> Floats:
         return np.zeros(len(inputs.variables))
 
 

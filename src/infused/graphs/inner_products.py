@@ -1,0 +1,395 @@
+r"""Inner products of feature graphs with each other and with the graph of the target.
+
+.. math::
+
+    \langle K_i, K_j \rangle, \qquad \langle K_i, L \rangle
+
+Graphs are centred and of Frobenius norm one, and none is ever formed. There are three routes: thin factors,
+exact sums over pairs of samples in the order of two features, and, where samples are many, counts of at most
+256 values of each feature.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from infused import _kernels
+from infused._runtime.threads import require, spans
+from infused._typing import Array, Floats, Ints
+from infused.graphs.thin import FeatureGraphKind, GraphColumns, gaussian_factors, node_factor
+
+MANY_SAMPLES = 4096  # beyond them a column has at most NODES values
+NODES = 256
+FEW_VALUES = 64  # a column of no more has a thin factor, whatever its graph
+AT_ONCE = 2**22  # numbers of a part that is computed at once
+TYPICAL_RANK = 16
+N_COMPARED = 3  # features whose inner products are compared with exact ones
+
+
+class GraphBlock(Protocol):
+    """Graphs of some variables, ready for inner products."""
+
+    def products(self, variable: int) -> Floats:
+        """Return their inner products with the graph of any variable."""
+
+
+class GraphProducts(Protocol):
+    """Graphs of all variables and of the target, centred and of norm one."""
+
+    relevance: Floats
+    """The inner product of each graph with that of the target."""
+    lazy: bool
+    """Whether inner products cost so much that only those that matter should be computed."""
+
+    def block(self, variables: Ints) -> GraphBlock:
+        """Prepare some variables."""
+
+
+def inner_products(
+    columns: GraphColumns, target: GraphColumns, graph: FeatureGraphKind, budget: int
+) -> ThinProducts | ColumnProducts:
+    """Choose the route for these columns, with factors of at most ``budget`` bytes."""
+    if columns.n_samples <= MANY_SAMPLES:
+        return exact_products(columns, target, graph, budget)
+    what = f"The values of {len(columns)} columns of {columns.n_samples} samples"
+    size = len(columns) * (columns.n_samples + 8 * NODES * TYPICAL_RANK)
+    require(size, budget, what, "take fewer features")
+    mine, goal = CountedGraphs.of(columns, graph), CountedGraphs.of(target, graph)
+    found = ColumnProducts(columns, target, mine, goal)
+    found.error = measured_error(columns, target, graph, found, budget)
+    return found
+
+
+def exact_products(
+    columns: GraphColumns, target: GraphColumns, graph: FeatureGraphKind, budget: int
+) -> ThinProducts | ColumnProducts:
+    """Choose between thin factors and sums over pairs."""
+    if graph == "gaussian" or (_has_few_values(columns) and _has_few_values(target)):
+        return ThinProducts(columns, target, graph, budget)
+    what = f"The ordered samples of {len(columns)} columns"
+    size = 8 * columns.n_samples * len(columns) * (3 + 2 * N_PARTS[graph])
+    require(size, budget, what, "take fewer features, or graph='gaussian'")
+    return ColumnProducts(columns, target, OrderedGraphs.of(columns, graph), OrderedGraphs.of(target, graph))
+
+
+def _has_few_values(columns: GraphColumns) -> bool:
+    parts = (columns.standardised(some) for some in _parts(columns, np.arange(len(columns))))
+    return all(len(np.unique(row)) <= FEW_VALUES for rows in parts for row in rows)
+
+
+def _parts(columns: GraphColumns, positions: Ints) -> list[Ints]:
+    """Cut columns into parts whose factors are computed at once."""
+    width = max(1, AT_ONCE // (TYPICAL_RANK * columns.n_samples))
+    return [positions[some] for some in spans(len(positions), width)]
+
+
+@dataclass(frozen=True)
+class Factors:
+    """Factors of some variables, one below the other, with the roots of the samples' weights in them."""
+
+    rows: Floats
+    owners: Ints
+    """The place, among these variables, that each row belongs to."""
+    n_variables: int
+
+    @classmethod
+    def of(cls, columns: GraphColumns, variables: Ints, graph: FeatureGraphKind) -> Factors:
+        """Compute the factors of some variables; those of several columns are scaled to norm one together."""
+        positions = columns.of_variables(variables)
+        rows: list[Floats] = []
+        for some in _parts(columns, positions):
+            factors = column_factors(columns.standardised(some), columns.weights, graph)
+            rows += [np.sqrt(share) * f for share, f in zip(columns.shares[some], factors, strict=True)]
+        places = np.searchsorted(variables, columns.owners[positions])
+        owners = np.repeat(places, [len(own) for own in rows])
+        found = cls(np.concatenate([np.zeros((0, columns.n_samples)), *rows]), owners, len(variables))
+        for place in np.flatnonzero(np.bincount(places) != np.bincount(places, columns.shares[positions])):
+            own = owners == place
+            norm = np.sqrt(_squares(found.rows[own], found.rows[own]).sum())
+            found.rows[own] /= np.sqrt(norm) if norm > 0 else 1.0
+        return found
+
+    def products(self, rows: Floats) -> Floats:
+        """Return the inner product of each variable with the graph of another factor."""
+        return np.bincount(self.owners, weights=_squares(self.rows, rows), minlength=self.n_variables)
+
+
+def _squares(rows: Floats, others: Floats) -> Floats:
+    """Return the sum of the squared products of each row with all others."""
+    squares = np.zeros(len(rows))
+    for some in spans(len(rows), max(1, AT_ONCE // max(1, len(others)))):
+        products = rows[some] @ others.T
+        squares[some] = np.einsum("ij,ij->i", products, products)
+    return squares
+
+
+def column_factors(rows: Floats, weights: Floats, graph: FeatureGraphKind) -> list[Floats]:
+    """Return a thin factor of the graph of each row; graphs with a cusp take one column for each value."""
+    if graph == "gaussian":
+        return gaussian_factors(rows, weights)
+    factors = []
+    for row in rows:
+        nodes, codes = np.unique(row, return_inverse=True)
+        factor = node_factor(nodes, np.bincount(codes, weights), graph)
+        factors.append(factor[:, codes] * np.sqrt(weights))
+    return factors
+
+
+class ThinProducts:
+    """Inner products |F_i'F_j|^2 of thin factors; those that do not fit are computed when they are needed."""
+
+    def __init__(self, columns: GraphColumns, target: GraphColumns, graph: FeatureGraphKind, budget: int):
+        self._columns, self._graph, self._left = columns, graph, budget
+        self.error = 0.0
+        every = np.arange(columns.n_variables)
+        self.lazy = self._size(every) > budget
+        goal = Factors.of(target, np.array([0]), graph).rows
+        self._all: Factors | None = None
+        if not self.lazy:
+            self._all = self.factors(every)
+        self.relevance = ThinBlock(self, every, self._all).with_factor(goal)
+
+    def block(self, variables: Ints) -> ThinBlock:
+        """Prepare some variables; their factors are kept as long as there is room."""
+        if not self.lazy and len(variables) == self._columns.n_variables:
+            return ThinBlock(self, variables, self._all)
+        if self._size(variables) > self._left:
+            return ThinBlock(self, variables, None)
+        self._left -= self._size(variables)
+        return ThinBlock(self, variables, self.factors(variables))
+
+    def factors(self, variables: Ints) -> Factors:
+        """Return the factors of some variables."""
+        if self._all is not None and len(variables) == 1:
+            rows = self._all.rows[self._all.owners == variables[0]]
+            return Factors(rows, np.zeros(len(rows), np.int64), 1)
+        return Factors.of(self._columns, variables, self._graph)
+
+    def parts(self, variables: Ints) -> list[Ints]:
+        """Cut variables into parts whose factors are computed at once."""
+        return _parts(self._columns, variables)
+
+    def _size(self, variables: Ints) -> int:
+        n_columns = len(self._columns.of_variables(variables))
+        return 8 * TYPICAL_RANK * self._columns.n_samples * n_columns
+
+
+@dataclass(frozen=True)
+class ThinBlock:
+    """Some variables, with their factors where these are kept."""
+
+    source: ThinProducts
+    variables: Ints
+    factors: Factors | None
+
+    def products(self, variable: int) -> Floats:
+        """Return the inner products of these variables with any other."""
+        return self.with_factor(self.source.factors(np.array([variable])).rows)
+
+    def with_factor(self, rows: Floats) -> Floats:
+        """Return their inner products with the graph of a factor."""
+        if self.factors is not None:
+            return self.factors.products(rows)
+        parts = self.source.parts(self.variables)
+        return np.concatenate([np.zeros(0), *[self.source.factors(some).products(rows) for some in parts]])
+
+
+class ColumnProducts:
+    """Inner products of variables from those of their columns, two at a time."""
+
+    lazy = True
+
+    def __init__(self, columns: GraphColumns, target: GraphColumns, mine: ColumnGraphs, goal: ColumnGraphs):
+        self._columns, self._mine = columns, mine
+        self._norms = _norms(columns, mine)
+        self.error = 0.0
+        self.relevance = self._products(np.arange(len(columns)), target, goal, 0) / _norms(target, goal)[0]
+
+    def block(self, variables: Ints) -> ColumnBlock:
+        """Prepare some variables."""
+        return ColumnBlock(self, variables, self._columns.of_variables(variables))
+
+    def products(self, positions: Ints, variable: int) -> Floats:
+        """Return the inner products of all variables with one, as far as they are made of some columns."""
+        return self._products(positions, self._columns, self._mine, variable) / self._norms[variable]
+
+    def _products(
+        self, positions: Ints, columns: GraphColumns, others: ColumnGraphs, variable: int
+    ) -> Floats:
+        found = np.zeros(len(positions))
+        for t in columns.of_variables(np.array([variable])):
+            found += columns.shares[t] * self._mine.products(positions, others, int(t))
+        return self._columns.summed(positions, found) / self._norms
+
+
+@dataclass(frozen=True)
+class ColumnBlock:
+    """Some variables and their columns."""
+
+    source: ColumnProducts
+    variables: Ints
+    positions: Ints
+
+    def products(self, variable: int) -> Floats:
+        """Return the inner products of these variables with any other."""
+        return self.source.products(self.positions, variable)[self.variables]
+
+
+def _norms(columns: GraphColumns, graphs: ColumnGraphs) -> Floats:
+    """Return the norm of the sum of graphs of each variable; one where nothing varies."""
+    norms = np.zeros(columns.n_variables)
+    norms[columns.owners] = columns.shares
+    for variable in np.flatnonzero(np.bincount(columns.owners, minlength=columns.n_variables) > 1):
+        own = columns.of_variables(np.array([variable]))
+        shares = columns.shares[own]
+        square = sum(
+            share * shares @ graphs.products(own, graphs, int(t))
+            for share, t in zip(shares, own, strict=True)
+        )
+        norms[variable] = np.sqrt(max(square, 0.0))
+    return np.where(norms > 0, norms, 1.0)
+
+
+class ColumnGraphs(Protocol):
+    """Graphs of columns, centred and of norm one; zero where nothing varies."""
+
+    def products(self, positions: Ints, others: Any, t: int) -> Floats:
+        """Return the inner products of some graphs with one of the others."""
+
+
+@dataclass(frozen=True)
+class OrderedGraphs:
+    """Graphs by their parts, k(a, b) = u_a'v_b where the value of a is no smaller than that of b."""
+
+    order: Ints
+    """columns x samples: the samples by their values."""
+    ranks: Ints
+    """columns x samples: the place of each sample in that order."""
+    u: Floats
+    """columns x samples x parts."""
+    v: Floats
+    sums: Floats
+    """columns x samples: the sums of the rows of each graph."""
+    sizes: Floats
+    """The norm of each centred graph; infinite where nothing varies."""
+    weights: Floats
+
+    @classmethod
+    def of(cls, columns: GraphColumns, graph: FeatureGraphKind) -> OrderedGraphs:
+        """Order the samples by each column."""
+        weights, shape = columns.weights, (len(columns), columns.n_samples)
+        order, ranks, sums = np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape)
+        u, v = np.empty((*shape, N_PARTS[graph])), np.empty((*shape, N_PARTS[graph]))
+        constant = np.zeros(len(columns), bool)
+        for i in range(len(columns)):
+            row = columns.standardised(np.array([i]))[0]
+            own = order[i] = np.argsort(row, kind="stable")
+            ranks[i, own] = np.arange(len(own))
+            left, right = _parts_of_graph(row[own], weights[own], graph)
+            w = weights[own, None]
+            below = np.cumsum(w * right, axis=0)
+            above = np.cumsum((w * left)[::-1], axis=0)[::-1] - w * left
+            u[i, own], v[i, own] = left, right
+            sums[i, own] = (left * below + right * above).sum(axis=1)
+            constant[i] = row[own[0]] == row[own[-1]]
+        raw = cls(order, ranks, u, v, sums, np.ones(len(columns)), weights)
+        squares = np.array([raw.products(np.array([i]), raw, i)[0] for i in range(len(columns))])
+        return replace(raw, sizes=np.where(constant, np.inf, np.sqrt(np.maximum(squares, 0.0))))
+
+    def products(self, positions: Ints, others: OrderedGraphs, t: int) -> Floats:
+        """Return the inner products of some graphs with one of the others."""
+        w, q = self.weights, self.u.shape[2]
+        out, trees, found = np.empty(len(positions)), np.empty((2, len(w) + 1, q * q)), np.empty(q * q)
+        other = (others.ranks[t], others.u[t], others.v[t])
+        _kernels.pair_order_sums(positions, self.order, self.u, self.v, *other, w, trees, found, out)
+        rows, row, total = self.sums[positions], others.sums[t], w.sum()
+        out += (rows @ w) * (row @ w) / total**2 - 2.0 * (rows @ (w * row)) / total
+        return np.asarray(out / self.sizes[positions] / others.sizes[t])
+
+
+#: How many products k(a, b) is the sum of.
+N_PARTS = {"distance": 2, "laplacian": 1, "kernel": 4}
+
+
+def _parts_of_graph(z: Floats, weights: Floats, graph: FeatureGraphKind) -> tuple[Floats, Floats]:
+    """Return u and v of sorted values of mean zero and variance one."""
+    one = np.ones_like(z)
+    if graph == "laplacian":
+        return np.exp(-z)[:, None], np.exp(z)[:, None]
+    if graph == "distance":
+        return np.column_stack([-z, one]), np.column_stack([one, z])
+    # sum_c |a - c||b - c| is sum_c (a - c)(b - c), and twice (a - c)(c - b) for each c between b and a.
+    total = weights.sum()
+    p0, p1, p2 = np.cumsum(weights), np.cumsum(weights * z), np.cumsum(weights * z * z)
+    u = np.column_stack([2 * (z * p1 - p2), 2 * (p1 - z * p0), z, one])
+    v = np.column_stack([one, z, 2 * (z * p0 - p1) + total * z, 2 * (p2 - z * p1) + total])
+    length = np.sqrt(total * (z * z + 1.0))[:, None]
+    return u / length, v / length
+
+
+@dataclass(frozen=True)
+class CountedGraphs:
+    """Graphs on at most NODES values of each column, of which it is counted how often two meet."""
+
+    codes: Array
+    """columns x samples: the value of each sample."""
+    factors: list[Floats]
+    """Of each column, parts x values."""
+    weights: Floats
+
+    @classmethod
+    def of(cls, columns: GraphColumns, graph: FeatureGraphKind) -> CountedGraphs:
+        """Count the values of each column, in bins where there are many."""
+        codes, factors = np.empty((len(columns), columns.n_samples), np.uint8), []
+        for i in range(len(columns)):
+            nodes, codes[i] = binned(columns.standardised(np.array([i]))[0], columns.weights)
+            counts = np.bincount(codes[i], columns.weights, minlength=len(nodes))
+            factors.append(node_factor(nodes, counts, graph))
+        return cls(codes, factors, columns.weights)
+
+    def products(self, positions: Ints, others: CountedGraphs, t: int) -> Floats:
+        """Return the inner products of some graphs with one of the others."""
+        factor, codes = others.factors[t], others.codes[t].astype(np.int64)
+        out, width = np.zeros(len(positions)), factor.shape[1]
+        for place, i in enumerate(positions):
+            own = self.factors[i]
+            shape = own.shape[1], width
+            pairs = width * self.codes[i].astype(np.int64) + codes
+            counts = np.bincount(pairs, self.weights, minlength=shape[0] * shape[1]).reshape(shape)
+            products = own @ (counts @ factor.T)
+            out[place] = float((products * products).sum())
+        return out
+
+
+def binned(row: Floats, weights: Floats) -> tuple[Floats, Ints]:
+    """Return at most NODES values and which of them each sample has.
+
+    More values are cut into bins, even in the mean of their ranks and of their logarithmic distance from zero, so
+    that tails have bins of their own; the value of a bin is the mean of those in it.
+    """
+    nodes, codes = np.unique(row, return_inverse=True)
+    if len(nodes) <= NODES:
+        return nodes, codes
+    sizes = np.bincount(codes, weights)
+    ranks = (np.cumsum(sizes) - 0.5 * sizes) / sizes.sum()
+    spread = np.arcsinh(nodes)
+    measure = 0.5 * ranks + 0.5 * (spread - spread[0]) / (spread[-1] - spread[0])
+    bins = np.unique(np.minimum((NODES * measure).astype(np.int64), NODES - 1), return_inverse=True)[1]
+    masses = np.bincount(bins, sizes)
+    return np.bincount(bins, sizes * nodes) / masses, bins[codes]
+
+
+def measured_error(
+    columns: GraphColumns, target: GraphColumns, graph: FeatureGraphKind, found: ColumnProducts, budget: int
+) -> float:
+    """Return how far some inner products are from those without bins, which are computed for a few variables."""
+    some = np.unique(np.linspace(0, columns.n_variables - 1, N_COMPARED).astype(np.int64))
+    few = columns.restricted(some)
+    exact = exact_products(few, target, graph, budget)
+    errors = [np.abs(exact.relevance - found.relevance[some]).max()]
+    block, counted = exact.block(np.arange(len(some))), found.block(some)
+    errors += [np.abs(block.products(n) - counted.products(int(j))).max() for n, j in enumerate(some)]
+    return float(max(errors))

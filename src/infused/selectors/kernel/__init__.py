@@ -1,0 +1,1 @@
+"""Selectors that regress the graph of the target on the graphs of the features."""
