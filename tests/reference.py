@@ -75,3 +75,22 @@ def definition(P, T, criterion="three-way"):
                 relevance = similar(p, t) + similar(q, s)
             U[i, j] = U[j, i] = relevance / similar(p, q)
     return U
+
+
+def centred_graph(f, graph, weights, K=None):
+    """One feature's graph (or K), centred and of norm one, with weights as if samples were repeated."""
+    if K is None:
+        f = f - np.average(f, weights=weights)
+        deviation = np.sqrt(np.average(f * f, weights=weights))
+        A = np.abs(f[:, None] - f) / (deviation if deviation > 1e-12 else 1.0)
+        lengths = np.sqrt((A * A) @ weights)
+        K = {
+            "gaussian": np.exp(-0.5 * A * A),
+            "laplacian": np.exp(-A),
+            "distance": -A,
+            "kernel": (A * weights) @ A / np.maximum(np.outer(lengths, lengths), 1e-300),
+        }[graph]
+    H = np.eye(len(weights)) - weights / weights.sum()
+    K = np.sqrt(np.outer(weights, weights)) * (H @ K @ H.T)
+    norm = np.linalg.norm(K)
+    return K / norm if norm > 1e-9 else np.zeros_like(K)

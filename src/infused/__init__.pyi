@@ -25,8 +25,8 @@ from .selectors import MRMR as MRMR
 from .selectors import AutoSelector as AutoSelector
 from .selectors import FusedLasso as FusedLasso
 from .selectors import GreedyForward as GreedyForward
-from .selectors import HSICLasso as HSICLasso
 from .selectors import GroupLasso as GroupLasso
+from .selectors import HSICLasso as HSICLasso
 from .selectors import InElasticNet as InElasticNet
 from .selectors import InFusedLasso as InFusedLasso
 from .selectors import InLasso as InLasso

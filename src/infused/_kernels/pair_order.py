@@ -1,30 +1,30 @@
 """Sums over all pairs of samples of the product of two graphs, in O(M log M) for M samples.
 
-A graph is given by vectors u, v of each sample: k(a, b) = u_a'v_b where the feature is larger at a than at b.
-Samples are taken in the order of one feature. Those that came before are kept in two trees by their rank in the
-other: below the rank of the sample, and above, where the parts of the other graph change places.
+A graph is given by vectors u, v of each sample: k(a, b) = u_a'v_b where the feature is larger at a than at
+b. Samples are taken in the order of one feature. Those that came before are kept in two Fenwick trees by
+their rank in the other: those below the sample, and those above, where u and v of the other graph change
+places.
 """
 
 from __future__ import annotations
 
-from numba import float64, int64
-
-from infused._kernels.compiled import compiled, filled, given
+from infused._kernels.compiled import (
+    FLOATS,
+    FLOATS_2D,
+    FLOATS_2D_OUT,
+    FLOATS_3D,
+    FLOATS_OUT,
+    INTS,
+    INTS_2D,
+    compiled,
+)
 from infused._typing import Floats, Ints
 
 
 @compiled(
-    given(int64, 1),
-    given(int64, 2),
-    given(float64, 3),
-    given(float64, 3),
-    given(int64, 1),
-    given(float64, 2),
-    given(float64, 2),
-    given(float64, 1),
-    filled(float64, 3),
-    filled(float64, 1),
-    filled(float64, 1),
+    *(INTS, INTS_2D, FLOATS_3D, FLOATS_3D),
+    *(INTS, FLOATS_2D, FLOATS_2D),
+    *(FLOATS, FLOATS_2D_OUT, FLOATS_OUT, FLOATS_OUT),
 )
 def pair_order_sums(
     graphs: Ints,
@@ -42,16 +42,15 @@ def pair_order_sums(
     """Sum w_a w_b k_i(a, b) k(a, b) over all pairs, for some graphs i and one other graph k.
 
     ``order`` sorts the samples by each feature, ``rank`` is the place of each sample in the other feature.
-    ``trees`` (2, samples + 1, q * q) and ``found`` (q * q) are scratch space, for q parts of a graph.
+    ``trees`` (2 (samples + 1) x q^2) and ``found`` (q^2) are scratch space, where u and v have q numbers.
     """
     n_samples = order.shape[1]
     q = U.shape[2]
     for n in range(len(graphs)):
         i = graphs[n]
-        for side in range(2):
-            for place in range(n_samples + 1):
-                for kl in range(q * q):
-                    trees[side, place, kl] = 0.0
+        for place in range(len(trees)):
+            for kl in range(q * q):
+                trees[place, kl] = 0.0
         pairs, own = 0.0, 0.0
         for step in range(n_samples):
             a = order[i, step]
@@ -68,7 +67,7 @@ def pair_order_sums(
                 p = place
                 while p > 0:
                     for kl in range(q * q):
-                        found[kl] += trees[side, p, kl]
+                        found[kl] += trees[side * (n_samples + 1) + p, kl]
                     p -= p & -p
                 for k in range(q):
                     for m in range(q):
@@ -79,6 +78,6 @@ def pair_order_sums(
                     for k in range(q):
                         for m in range(q):
                             of_a = V2[a, m] if side == 0 else U2[a, m]
-                            trees[side, p, k * q + m] += weights[a] * V[i, a, k] * of_a
+                            trees[side * (n_samples + 1) + p, k * q + m] += weights[a] * V[i, a, k] * of_a
                     p += p & -p
         out[n] = 2.0 * pairs + own

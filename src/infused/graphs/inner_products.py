@@ -106,7 +106,8 @@ class Factors:
         places = np.searchsorted(variables, columns.owners[positions])
         owners = np.repeat(places, [len(own) for own in rows])
         found = cls(np.concatenate([np.zeros((0, columns.n_samples)), *rows]), owners, len(variables))
-        for place in np.flatnonzero(np.bincount(places) != np.bincount(places, columns.shares[positions])):
+        n_columns, total = np.bincount(places), np.bincount(places, columns.shares[positions])
+        for place in np.flatnonzero((n_columns > 1) | (total != 1)):
             own = owners == place
             norm = np.sqrt(_squares(found.rows[own], found.rows[own]).sum())
             found.rows[own] /= np.sqrt(norm) if norm > 0 else 1.0
@@ -114,7 +115,8 @@ class Factors:
 
     def products(self, rows: Floats) -> Floats:
         """Return the inner product of each variable with the graph of another factor."""
-        return np.bincount(self.owners, weights=_squares(self.rows, rows), minlength=self.n_variables)
+        squares = _squares(self.rows, rows)
+        return np.bincount(self.owners, squares, self.n_variables).astype(np.float64)
 
 
 def _squares(rows: Floats, others: Floats) -> Floats:
@@ -133,7 +135,7 @@ def column_factors(rows: Floats, weights: Floats, graph: FeatureGraphKind) -> li
     factors = []
     for row in rows:
         nodes, codes = np.unique(row, return_inverse=True)
-        factor = node_factor(nodes, np.bincount(codes, weights), graph)
+        factor = node_factor(nodes, np.bincount(codes, weights).astype(np.float64), graph)
         factors.append(factor[:, codes] * np.sqrt(weights))
     return factors
 
@@ -214,7 +216,8 @@ class ColumnProducts:
 
     def products(self, positions: Ints, variable: int) -> Floats:
         """Return the inner products of all variables with one, as far as they are made of some columns."""
-        return self._products(positions, self._columns, self._mine, variable) / self._norms[variable]
+        found = self._products(positions, self._columns, self._mine, variable)
+        return np.asarray(found / self._norms[variable])
 
     def _products(
         self, positions: Ints, columns: GraphColumns, others: ColumnGraphs, variable: int
@@ -302,7 +305,7 @@ class OrderedGraphs:
     def products(self, positions: Ints, others: OrderedGraphs, t: int) -> Floats:
         """Return the inner products of some graphs with one of the others."""
         w, q = self.weights, self.u.shape[2]
-        out, trees, found = np.empty(len(positions)), np.empty((2, len(w) + 1, q * q)), np.empty(q * q)
+        out, trees, found = np.empty(len(positions)), np.empty((2 * (len(w) + 1), q * q)), np.empty(q * q)
         other = (others.ranks[t], others.u[t], others.v[t])
         _kernels.pair_order_sums(positions, self.order, self.u, self.v, *other, w, trees, found, out)
         rows, row, total = self.sums[positions], others.sums[t], w.sum()
@@ -347,7 +350,7 @@ class CountedGraphs:
         for i in range(len(columns)):
             nodes, codes[i] = binned(columns.standardised(np.array([i]))[0], columns.weights)
             counts = np.bincount(codes[i], columns.weights, minlength=len(nodes))
-            factors.append(node_factor(nodes, counts, graph))
+            factors.append(node_factor(nodes, counts.astype(np.float64), graph))
         return cls(codes, factors, columns.weights)
 
     def products(self, positions: Ints, others: CountedGraphs, t: int) -> Floats:
@@ -367,8 +370,8 @@ class CountedGraphs:
 def binned(row: Floats, weights: Floats) -> tuple[Floats, Ints]:
     """Return at most NODES values and which of them each sample has.
 
-    More values are cut into bins, even in the mean of their ranks and of their logarithmic distance from zero, so
-    that tails have bins of their own; the value of a bin is the mean of those in it.
+    More values are cut into bins, at even steps of the mean of their ranks and of their inverse hyperbolic
+    sine, so that tails have bins of their own; the value of a bin is the mean of those in it.
     """
     nodes, codes = np.unique(row, return_inverse=True)
     if len(nodes) <= NODES:
@@ -385,7 +388,7 @@ def binned(row: Floats, weights: Floats) -> tuple[Floats, Ints]:
 def measured_error(
     columns: GraphColumns, target: GraphColumns, graph: FeatureGraphKind, found: ColumnProducts, budget: int
 ) -> float:
-    """Return how far some inner products are from those without bins, which are computed for a few variables."""
+    """Measure how far inner products are from those without bins, on a few variables."""
     some = np.unique(np.linspace(0, columns.n_variables - 1, N_COMPARED).astype(np.int64))
     few = columns.restricted(some)
     exact = exact_products(few, target, graph, budget)

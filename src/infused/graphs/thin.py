@@ -4,8 +4,9 @@ r"""Thin factors of feature graphs.
 
     K = F F', \qquad \langle K_i, K_j \rangle = |F_i' F_j|_F^2
 
-The graph of a feature, centred and scaled to Frobenius norm one, is never formed: Gaussian graphs have factors
-of ten to thirty columns, exact to about 1e-11, and a graph on few distinct values has no more columns than these.
+The graph of a feature, centred and scaled to Frobenius norm one, is never formed: Gaussian graphs have
+factors of ten to thirty columns, exact to about 1e-11, and a graph on few values has no more columns than
+values.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ FIRST_ROWS = 16
 class GraphColumns:
     """Columns with a graph each, and the variable that each belongs to.
 
-    The graph of a variable is the sum of those of its columns. Where values are missing, the column has its mean
-    there, and a second column says where they are; the two graphs are weighted by how many samples each is of.
+    The graph of a variable is the sum of those of its columns. Where values are missing, the column has its
+    mean there, and a second column says where they are; each graph is weighted by the share of its samples.
     """
 
     X: Data
@@ -95,7 +96,8 @@ class GraphColumns:
 
     def summed(self, positions: Ints, values: Floats) -> Floats:
         """Return the sums over the columns of each variable, weighted by their shares."""
-        return np.bincount(self.owners[positions], self.shares[positions] * values, self.n_variables)
+        weights = self.shares[positions] * values
+        return np.bincount(self.owners[positions], weights, self.n_variables).astype(np.float64)
 
     def standardised(self, columns: Ints) -> Floats:
         """Return columns as rows of mean zero and variance one; zero where nothing varies."""
@@ -122,7 +124,8 @@ def _missing_shares(X: Data, weights: Floats) -> Floats:
     """Return the share of samples without a value, for each column."""
     if sp.issparse(X):
         holes = sp.csc_array((np.isnan(X.data).astype(np.float64), X.indices, X.indptr), shape=X.shape)
-        return np.asarray(holes.T @ weights) / weights.sum()
+        shares: Floats = np.asarray(holes.T @ weights) / weights.sum()
+        return shares
     with np.errstate(over="ignore", invalid="ignore"):
         doubtful = np.isnan(X.sum(axis=0))  # without a mask of the whole of X
     shares = np.zeros(X.shape[1])

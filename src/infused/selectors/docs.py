@@ -391,8 +391,8 @@ GRAPHS = {
         target : {"auto", "onehot", "label", "real"}, default="auto"
             What y is; "auto" makes a graph of classes, and the sum of a graph for each of several columns.
         scores_ : ndarray of shape (n_features,) or (n_groups,)
-            Larger is better: places above one for features with a coefficient; for others what is left of their
-            relevance, as a share of the largest lambda1 (negative where others explain more than they should).
+            Larger is better: places above one for features with a coefficient; for others what is left of
+            their relevance, as a share of the largest lambda1.
         ranking_ : ndarray of int of shape (n_features,) or (n_groups,)
             1 for the best; ties go to the larger relevance, then to the first.
     """),

@@ -44,9 +44,10 @@ class HSICLasso(BaseSelector):
     * "distance": :math:`-|a-b|`, so that relevance is the distance covariance;
     * "kernel": Eq. (1) of the InFusedLasso paper, the cosine of the distances from all samples.
 
-    Of classes, two samples of the same are alike by one over its size. A category, or a group of columns, has the
-    sum of the graphs of its columns (one for each level), and one coefficient. Samples without a value are given
-    the mean, and a second graph, of where values are missing, is added, each weighted by the samples it is of.
+    In the graph of classes, two samples of the same class are related by one over its size. A category (one
+    column for each level), or a group of columns, has the sum of the graphs of its columns, and one
+    coefficient. A missing value is replaced by the mean, and the graph of where values are missing is added;
+    each of the two is weighted by the share of its samples.
 
     No graph is formed. Gaussian graphs have thin factors, exact to about 1e-11; inner products of the others
     are exact sums in O(M log M) for M samples. Beyond 4,096 samples, a feature of more than 256 values is
@@ -66,8 +67,8 @@ class HSICLasso(BaseSelector):
         with each other.
     ranking : {"recursive", "path"}, default="recursive"
         "recursive" eliminates among the features with a coefficient by the model itself: fit, drop a fifth of
-        them, fit again. "path" ranks by the order in which features enter as lambda1 falls. Features without a
-        coefficient follow by what is left of their relevance.
+        them, fit again. "path" ranks by the order in which features enter as lambda1 falls. The other
+        features follow by what is left of their relevance.
     %(target)s
     %(groups)s
     %(keep)s
@@ -235,7 +236,7 @@ class HSICLasso(BaseSelector):
 
     def _store(self, inputs: Inputs, kept: Ints, path: GraphPath, fitted: _Fitted, k: int | None) -> None:
         """Set the fitted attributes: features with a coefficient first, then by what is left of relevance."""
-        relevance, n = path.graphs.relevance, len(path.penalty)
+        relevance = path.graphs.relevance
         scores = np.round(fitted.left / max(path.largest, TIED) / TIED) * TIED
         first = np.array([j for j in fitted.order if path.penalty[j] > 0], dtype=np.int64)
         scores[first] = max(1.0, scores.max(initial=0.0)) + np.arange(len(first), 0, -1)
@@ -253,7 +254,7 @@ class HSICLasso(BaseSelector):
         self.converged_ = fitted.gap <= self.tol
         if not self.converged_:
             warnings.warn(
-                f"{type(self).__name__} stopped with a duality gap of {fitted.gap:.1e}, more than tol={self.tol:g}. "
+                f"HSICLasso stopped with a duality gap of {fitted.gap:.1e}, more than tol={self.tol:g}. "
                 "Raise max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=3,

@@ -135,7 +135,7 @@ class GraphPath:
         rates = np.zeros(len(self.coef))
         if not len(self._active):
             return np.zeros(0), rates
-        speed = np.linalg.solve(self.gram(self._active), self.penalty[self._active])
+        speed = np.asarray(np.linalg.solve(self.gram(self._active), self.penalty[self._active]), np.float64)
         for j, own in zip(self._active, speed, strict=True):
             rates += own * self.column(int(j))
         return speed, rates

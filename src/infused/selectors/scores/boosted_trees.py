@@ -37,8 +37,8 @@ class BoostedTreesSelector(ScoreSelector):
     "gain" is the sum of what the splits v on feature i take off the loss of the samples that the trees are
     grown on. "permutation" is by how much the loss of held-out samples rises when the feature is permuted
     there, the mean over five permutations in each of three folds. The columns of a group, or of a category,
-    have the sum of their gains, and are permuted together. Missing values go to the side of a split that suits
-    them. Features on which no tree splits are ranked by their mutual information with the target.
+    have the sum of their gains, and are permuted together. Missing values go to the better side of a split.
+    Features on which no tree splits are ranked by their mutual information with the target.
 
     Parameters
     ----------
@@ -142,7 +142,9 @@ class BoostedTreesSelector(ScoreSelector):
             for train, held in _folds(y, real, self.random_state):
                 model = self._grown(X[train], y[train], real)
                 used = np.flatnonzero(variables.summed(self._gains(model, X.shape[1])) > 0)
-                scores[used] += self._rises(model, X[held], y[held], [variables.columns(v) for v in used])
+                scores[used] += self._rises(
+                    model, X[held], y[held], [variables.columns(v) for v in used.tolist()]
+                )
             return scores / FOLDS
 
     def _tie_breaks(self, inputs: Inputs, real: bool) -> Floats:
@@ -171,7 +173,7 @@ class BoostedTreesSelector(ScoreSelector):
     def _gains(self, model: Any, n_columns: int) -> Floats:
         if self.library == "lightgbm":
             return np.asarray(model.feature_importances_, np.float64)
-        return split_gains(model, n_columns)
+        return np.asarray(split_gains(model, n_columns), np.float64)
 
     def _rises(self, model: Any, X: Floats, y: Array, variables: list[Ints]) -> Floats:
         """Return by how much the loss rises when each variable is permuted, all in the same ways."""

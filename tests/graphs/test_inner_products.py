@@ -1,0 +1,138 @@
+"""Inner products of graphs against the graphs themselves, samples x samples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from infused.exceptions import MemoryBudgetError
+from infused.graphs import inner_products as routes
+from infused.graphs.inner_products import ColumnProducts, ThinProducts, inner_products
+from infused.graphs.thin import GraphColumns
+from tests.reference import centred_graph
+
+GRAPHS = ("gaussian", "distance", "kernel", "laplacian")
+ENOUGH = 10**9
+
+
+def table(n_samples=60, seed=0):
+    """Numbers with and without ties, heavy tails, a rare value, a copy and a constant."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_samples, 7))
+    X[:, 1] = np.round(X[:, 1])
+    X[:, 2] = rng.standard_cauchy(n_samples)
+    X[:, 3] = np.arange(n_samples) == 5
+    X[:, 4] = 3 * X[:, 0] - 1
+    X[:, 5] = 2.0
+    return X
+
+
+def targets(n_samples=60, seed=1):
+    """Classes, one and several continuous targets: columns, and whether they are classes."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 3, n_samples)
+    return {
+        "classes": (np.eye(3)[codes], True),
+        "continuous": (rng.normal(size=(n_samples, 1)), False),
+        "several": (np.column_stack([rng.normal(size=n_samples), rng.exponential(size=n_samples)]), False),
+    }
+
+
+def defined(X, Y, classes, graph, weights, owners):
+    """All graphs by their definition: of each variable, and of the target."""
+    columns = [centred_graph(column, graph, weights) for column in X.T]
+    K = [sum(columns[j] for j in np.flatnonzero(owners == v)) for v in range(owners.max() + 1)]
+    if classes:
+        L = centred_graph(None, None, weights, sum(np.outer(y, y) / (weights @ y) for y in Y.T))
+    else:
+        L = sum(centred_graph(column, graph, weights) for column in Y.T)
+    return [k / (np.linalg.norm(k) or 1.0) for k in K], L / np.linalg.norm(L)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("grouped", [False, True], ids=["columns", "groups"])
+@pytest.mark.parametrize("target", ["classes", "continuous", "several"])
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_every_route_is_the_definition(graph, target, grouped, weighted, monkeypatch):
+    X, (Y, classes) = table(), targets()[target]
+    weights = np.random.default_rng(2).uniform(0.5, 3, len(X)) if weighted else np.ones(len(X))
+    owners = np.array([0, 1, 0, 2, 1, 3, 4]) if grouped else np.arange(7)
+    columns = GraphColumns.of(X, owners, owners.max() + 1, weights)
+    goal = GraphColumns.of_target(Y, weights, classes)
+    K, L = defined(X, Y, classes, graph, weights, owners)
+    c = [(k * L).sum() for k in K]
+    G = [[(k * other).sum() for other in K] for k in K]
+    every, kinds = np.arange(len(K)), set()
+    for many, few in ((4096, 0), (4096, 64), (10, 0)):
+        monkeypatch.setattr(routes, "MANY_SAMPLES", many)
+        monkeypatch.setattr(routes, "FEW_VALUES", few)
+        found = inner_products(columns, goal, graph, ENOUGH)
+        kinds.add(type(found))
+        block = found.block(every)
+        np.testing.assert_allclose(found.relevance, c, atol=1e-10)
+        np.testing.assert_allclose([block.products(j) for j in every], G, atol=1e-10)
+        some = found.block(every[1:4:2])
+        np.testing.assert_allclose(some.products(0), np.array(G)[0][1:4:2], atol=1e-10)
+        assert found.error < 1e-10
+    assert kinds == {ThinProducts, ColumnProducts}
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_missing_values_have_a_graph_of_their_own(graph):
+    X, y = table()[:, :2], targets()["continuous"][0]
+    X[::4, 0] = np.nan
+    missing, w = np.isnan(X[:, 0]), np.ones(60)
+    filled = np.where(missing, X[~missing, 0].mean(), X[:, 0])
+    # Values keep the scale that those present have with zeros for the others.
+    K = 0.75 * centred_graph(filled, graph, w) + 0.25 * centred_graph(missing.astype(float), graph, w)
+    L = centred_graph(y[:, 0], graph, w)
+    expected = (K * L).sum() / np.linalg.norm(K)
+    for given in (X, sp.csc_array(X)):
+        columns = GraphColumns.of(given, np.arange(2), 2, w)
+        found = inner_products(columns, GraphColumns.of_target(y, w, False), graph, ENOUGH)
+        assert found.relevance[0] == pytest.approx(expected, abs=1e-10)
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_the_measured_error_of_bins_is_that_of_all_pairs(graph, monkeypatch):
+    """Of few features the error is measured; here of all."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack(
+        [rng.normal(size=(900, 2)), rng.standard_t(3, size=900), np.exp(rng.normal(size=900))]
+    )
+    y, w = (X[:, [0]] ** 2 + rng.normal(size=(900, 1))), np.ones(900)
+    columns, goal = GraphColumns.of(X, np.arange(4), 4, w), GraphColumns.of_target(y, w, False)
+    exact = inner_products(columns, goal, graph, ENOUGH)
+    monkeypatch.setattr(routes, "MANY_SAMPLES", 100)
+    errors = {}
+    for nodes in (16, 64, 256):
+        monkeypatch.setattr(routes, "NODES", nodes)
+        binned = inner_products(columns, goal, graph, ENOUGH)
+        errors[nodes] = np.abs(binned.relevance - exact.relevance).max()
+        assert binned.error > 0
+        assert errors[nodes] <= 3 * binned.error
+    assert errors[256] < 2e-3
+    assert errors[256] < errors[16]
+
+
+def test_factors_that_do_not_fit_are_computed_again():
+    X, (y, _), w = table(), targets()["continuous"], np.ones(60)
+    columns, goal = GraphColumns.of(X, np.arange(7), 7, w), GraphColumns.of_target(y, w, False)
+    roomy = inner_products(columns, goal, "gaussian", ENOUGH)
+    tight = inner_products(columns, goal, "gaussian", 8 * 60 * 16 * 3)
+    assert tight.lazy and not roomy.lazy
+    np.testing.assert_allclose(tight.relevance, roomy.relevance, rtol=1e-12)
+    for some in (np.arange(2), np.arange(2, 7)):  # the first are kept, the others are not
+        block = tight.block(some)
+        for j in range(7):
+            np.testing.assert_allclose(
+                block.products(j), roomy.block(np.arange(7)).products(j)[some], atol=1e-12
+            )
+
+
+def test_what_cannot_fit_is_refused():
+    X, (y, _), w = table(100), targets(100)["continuous"], np.ones(100)
+    columns, goal = GraphColumns.of(X, np.arange(7), 7, w), GraphColumns.of_target(y, w, False)
+    with pytest.raises(MemoryBudgetError, match="graph='gaussian'"):
+        inner_products(columns, goal, "distance", 1000)
