@@ -14,6 +14,7 @@ GROUPS = {
     ),
     "Sparse models": (
         "InFusedLasso", "InElasticNet", "InLasso", "Lasso", "ULasso", "FusedLasso", "GroupLasso",
+        "HSICLasso",
     ),
     "One feature after the other": (
         "GreedyForward", "MRMR", "MIFS", "JMIM", "JMI", "CMIM", "DISR", "RandomSelector",

@@ -140,24 +140,22 @@ def gaussian_factors(rows: Floats, weights: Floats) -> list[Floats]:
     Each step takes the value that is represented worst, in all rows at once, until nothing is left.
     """
     n, n_samples = rows.shape
-    each, total = np.arange(n), weights.sum()
+    each, total, rank = np.arange(n), weights.sum(), 0
     factors, left = np.empty((n, FIRST_ROWS, n_samples)), np.ones((n, n_samples))
-    for step in range(n_samples):
-        open_ = left @ weights > RESIDUAL * total
-        if not open_.any():
-            factors = factors[:, :step]
-            break
-        if step == factors.shape[1]:
+    while rank < n_samples and (unfinished := left @ weights > RESIDUAL * total).any():
+        if rank == factors.shape[1]:
             factors = np.concatenate([factors, np.empty_like(factors)], axis=1)
         pivot = left.argmax(axis=1)
         column = np.exp(-0.5 * (rows - rows[each, pivot][:, None]) ** 2)
-        if step:
-            column -= (factors[each, :step, pivot][:, None, :] @ factors[:, :step])[:, 0]
+        if rank:
+            column -= (factors[each, :rank, pivot][:, None, :] @ factors[:, :rank])[:, 0]
         root = np.sqrt(left[each, pivot])
-        column *= np.divide(1.0, root, out=np.zeros(n), where=open_)[:, None]
-        factors[:, step] = column
+        column *= np.divide(1.0, root, out=np.zeros(n), where=unfinished)[:, None]
+        factors[:, rank] = column
         left = np.maximum(left - column * column, 0.0)
         left[each, pivot] = 0.0
+        rank += 1
+    factors = factors[:, :rank]
     return _of_norm_one(factors - (factors @ (weights / total))[:, :, None], weights)
 
 

@@ -382,7 +382,9 @@ KNOCKOFFS = {
 
 #: The lasso on feature graphs.
 GRAPHS = {
-    **_LINEAR,
+    **_GROUPS,
+    **_UNPENALISED,
+    "n_jobs": _LINEAR["n_jobs"],
     **entries("""
         n_features_to_select : int, float, "auto" or None, default=None
             How many features: a number, a fraction, "auto" for the smallest number that predicts within one

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -25,6 +25,7 @@ from infused.selectors.kernel.solve import TIED, GraphLasso, recursive_order
 
 
 @documented(GRAPHS)
+@dataclass(eq=False, repr=False)
 class HSICLasso(BaseSelector):
     r"""Select features by the lasso on feature graphs; with Gaussian graphs, the HSIC lasso.
 
@@ -110,6 +111,20 @@ class HSICLasso(BaseSelector):
     array([0, 1, 2, 3, 4])
     """
 
+    n_features_to_select: int | float | str | None = None
+    _: KW_ONLY
+    graph: str = "gaussian"
+    lambda1: float = 0.05
+    lambda2: float = 0.005
+    fusion: str = "none"
+    ranking: str = "recursive"
+    target: str = "auto"
+    groups: Any = None
+    keep: Any = None
+    max_iter: int = 20_000
+    tol: float = 1e-6
+    n_jobs: int | None = None
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": NUMBER_OF_FEATURES,
         "graph": [StrOptions({"gaussian", "distance", "kernel", "laplacian"})],
@@ -124,35 +139,6 @@ class HSICLasso(BaseSelector):
         "tol": [Interval(Real, 0, None, closed="neither")],
         "n_jobs": [Integral, None],
     }
-
-    def __init__(
-        self,
-        n_features_to_select: int | float | str | None = None,
-        *,
-        graph: str = "gaussian",
-        lambda1: float = 0.05,
-        lambda2: float = 0.005,
-        fusion: str = "none",
-        ranking: str = "recursive",
-        target: str = "auto",
-        groups: Any = None,
-        keep: Any = None,
-        max_iter: int = 20_000,
-        tol: float = 1e-6,
-        n_jobs: int | None = None,
-    ):
-        self.n_features_to_select = n_features_to_select
-        self.graph = graph
-        self.lambda1 = lambda1
-        self.lambda2 = lambda2
-        self.fusion = fusion
-        self.ranking = ranking
-        self.target = target
-        self.groups = groups
-        self.keep = keep
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -27,6 +28,7 @@ SMALLEST_PROBABILITY = 1e-15
 
 
 @documented(SCORES)
+@dataclass(kw_only=True, eq=False, repr=False)
 class BoostedTreesSelector(ScoreSelector):
     r"""Select features by their importance in boosted trees.
 
@@ -74,34 +76,14 @@ class BoostedTreesSelector(ScoreSelector):
     array([3, 7])
     """
 
+    importance: str = "gain"
+    library: str = "scikit-learn"
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ScoreSelector._parameter_constraints,
         "importance": [StrOptions({"gain", "permutation"})],
         "library": [StrOptions({"scikit-learn", "lightgbm"})],
     }
-
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        target: str = "auto",
-        groups: Any = None,
-        keep: Any = None,
-        random_state: int | None = 0,
-        n_jobs: int | None = None,
-        importance: str = "gain",
-        library: str = "scikit-learn",
-    ):
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            target=target,
-            groups=groups,
-            keep=keep,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
-        self.importance = importance
-        self.library = library
 
     # scikit-learn takes a parameter of this name for a promise to use it.
     def fit(self, X: Any, y: Any, **weights: Any) -> Self:
