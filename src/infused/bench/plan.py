@@ -144,6 +144,8 @@ class Cell:
         That of the selector when the cell was planned.
     protocol_version : str, default="1"
         That of the protocol.
+    per_k : bool, default=False
+        Whether results for one k are the same whichever other k there are, by models that always end.
     allow_imports : bool, default=False
         Whether the method and the model may be classes that are imported by their paths.
 
@@ -176,6 +178,7 @@ class Cell:
     scoring: str = "accuracy"
     selector_version: str = FIRST
     protocol_version: str = FIRST
+    per_k: bool = False
     allow_imports: bool = False
 
     @cached_property
@@ -183,6 +186,8 @@ class Cell:
         """Return the name of the cell in a store."""
         content = asdict(self)
         del content["allow_imports"]  # which changes no result
+        if not self.per_k:
+            del content["per_k"]  # as it was before there was a choice
         if self.scoring in PLAIN:
             del content["scoring"]  # as it was before there was a choice
         for name in ("selector_version", "protocol_version"):
@@ -228,6 +233,9 @@ class Experiment:
         For everything that is drawn at random.
     scoring : str or None, default=None
         What counts, and what models are tuned for; by default what suits each data set.
+    per_k : bool, default=False
+        Whether results for one k are the same whichever other k there are, by models that always end: C is
+        tuned with the largest power of two up to k, not with the largest k. As :func:`infused.compare` does.
     references : bool, default=False
         Whether to measure all features, and the majority class or the mean of the target, too.
     allow_imports : bool, default=False
@@ -262,6 +270,7 @@ class Experiment:
     classifier: str | None = None
     seed: int = 0
     scoring: str | None = None
+    per_k: bool = False
     references: bool = False
     allow_imports: bool = False
 
@@ -310,6 +319,7 @@ class Experiment:
                 scoring=self.scoring_of(problem),
                 selector_version=selector_version(method),
                 protocol_version=PROTOCOL_VERSION,
+                per_k=self.per_k,
                 allow_imports=allowed,
             )
             for problem in self.problems

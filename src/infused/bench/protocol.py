@@ -10,7 +10,8 @@ For one method on one fold, in this order:
    features are its first.
 3. The scale of the selected features.
 4. The model's parameter (C of the SVM) by inner 3-fold cross-validation at the largest k, on at most 3,000
-   samples; it serves every k.
+   samples; it serves every k. For ``infused.compare``, where no k may depend on the others, at the largest
+   power of two up to k; the transform is then chosen with 20 features, and iterations are limited.
 5. For every k, a fit on the training part and the scores on the test part.
 
 Choices of the transform and of the model's parameter are by the score that counts (``scoring``); where that
@@ -27,10 +28,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from time import process_time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -47,12 +48,24 @@ from infused.bench.tuning import (
 from infused.coding import Coded, transformed
 from infused.information.structural import saved_seconds
 from infused.selectors.choose.contest import features_by_rank
-from infused.selectors.choose.evaluators import CONSTANT, Evaluator, evaluator_named, scaled
+from infused.selectors.choose.evaluators import (
+    CONSTANT,
+    Evaluator,
+    bounded,
+    default_evaluator,
+    evaluator_named,
+    scaled,
+)
 from infused.selectors.choose.number import dense, enough_samples, folds_of
 from infused.selectors.choose.scoring import Scoring, scores_of, scoring_for
 from infused.selectors.method import Method, canonical_json, prepared
 
+if TYPE_CHECKING:
+    from infused.data import Dataset
+
 LONGEST_WARNING = 200
+TRANSFORM_K = 20  # features with which a transform is chosen where that may not depend on the largest k
+EVALUATION_STOPPED = "the evaluation model stopped at its limit of iterations"
 
 #: ``remember(key, compute)`` gives what this experiment computed for the key before, or computes it.
 Remember = Callable[[tuple[Any, ...], Callable[[], Any]], Any]
@@ -124,25 +137,27 @@ def evaluate(
     ends = own.columns(np.arange(len(found["features"])))[1]
     seed = seed_for(cell.seed, cell.repeat, cell.fold)
     training = Part(X, problem.data.y[train], _of(problem.groups, train), seed)
-    evaluator = evaluator_of(cell, problem.data.kind)
+    evaluator = evaluator_of(cell, problem.data)
     scoring = scoring_for(cell.scoring, problem.data.y, problem.data.kind)
     with _recorded_warnings() as judging:
-        best = tuned_on(evaluator, training, problem, scoring)
-        by_k = scores_by_k(evaluator, best, training, (X_test, problem.data.y[test]), cell.ks, scoring, ends)
+        tuned_for = {
+            end: tuned_on(evaluator, replace(training, X=X[:, :end]), problem, scoring)
+            for end in {_end(ends, tuning_k(cell, k)) for k in cell.ks}
+        }
+        best = {k: tuned_for[_end(ends, tuning_k(cell, k))] for k in cell.ks}
+        by_k = scores_by_k(evaluator, best, training, (X_test, problem.data.y[test]), scoring, ends)
     if not is_reference(cell):
         by_k[cell.ks[-1]]["selected"] = found["features"]
     shared = {
         "status": "ok",
         "reason": "",
         "transform": transform,
-        "C": best.get("C"),
-        "tuned": canonical_json(best),
         "n_train": len(train),
         "n_test": len(test),
         "n_features": problem.data.n_features,
         "select_seconds": found["seconds"],
         "cell_seconds": own_seconds() - start,
-        "warnings": "; ".join(dict.fromkeys([*found["warnings"], *judging])),
+        "warnings": "; ".join(dict.fromkeys([*found["warnings"], *_told(cell, judging)])),
     }
     return cell_rows(cell, shared, by_k)
 
@@ -167,9 +182,12 @@ def chosen_transform(problem: Problem, cell: Cell, seen: Part, remember: Remembe
 
     def choose() -> str:
         scoring = scoring_for(cell.scoring, problem.data.y, kind)
-        return choose_transform(
-            seen.X, seen.y, kind, problem.ks[-1], seen.seed, scoring, problem.data.coder
-        ).value
+        k = min(TRANSFORM_K, problem.data.n_features) if cell.per_k else problem.ks[-1]
+        evaluator = evaluator_named(default_evaluator(kind), kind)
+        if cell.per_k:
+            evaluator = bounded(evaluator, problem.data.y)
+        data = seen.X, seen.y, kind
+        return choose_transform(*data, k, seen.seed, scoring, problem.data.coder, evaluator).value
 
     return str(remember(("transform", *_samples_seen(cell)), choose))
 
@@ -179,11 +197,34 @@ def is_reference(cell: Cell) -> bool:
     return cell.method == ALL_FEATURES or cell.method in CHANCE.values()
 
 
-def evaluator_of(cell: Cell, kind: TargetKind) -> Evaluator:
+def evaluator_of(cell: Cell, data: Dataset) -> Evaluator:
     """Return the evaluation model; without features, the one that always gives the same answer."""
     if cell.method in CHANCE.values():
-        return CONSTANT[kind]
-    return evaluator_named(cell.classifier, kind, allow_imports=cell.allow_imports)
+        return CONSTANT[data.kind]
+    evaluator = evaluator_named(cell.classifier, data.kind, allow_imports=cell.allow_imports)
+    return bounded(evaluator, data.y) if cell.per_k else evaluator
+
+
+def tuning_k(cell: Cell, k: int) -> int:
+    """Return the number of features that the model's parameter is tuned with.
+
+    A power of two serves all k up to the next, so that many k cost few choices, and none depends on which.
+    """
+    if not cell.per_k or is_reference(cell):
+        return cell.ks[-1]
+    return 1 << (k.bit_length() - 1)
+
+
+def _end(ends: Ints, k: int) -> int:
+    """Return where the columns of the first k features end; a reference may have no features."""
+    return int(ends[k - 1]) if k else 0
+
+
+def _told(cell: Cell, lines: list[str]) -> list[str]:
+    """Say of an evaluation model that is bounded once that it stopped, not how each of its fits did."""
+    stopped = cell.per_k and any(line.startswith("ConvergenceWarning") for line in lines)
+    others = [line for line in lines if not (stopped and line.startswith("ConvergenceWarning"))]
+    return [*others, EVALUATION_STOPPED] if stopped else others
 
 
 @cache
@@ -242,23 +283,27 @@ def tuned_on(evaluator: Evaluator, part: Part, problem: Problem, scoring: Scorin
 
 def scores_by_k(
     evaluator: Evaluator,
-    best: dict[str, Any],
+    best: dict[int, dict[str, Any]],
     train: Part,
     test: tuple[Floats, Array],
-    ks: tuple[int, ...],
     scoring: Scoring,
     ends: Ints,
 ) -> dict[int, Row]:
-    """Score the test part and time the fit for every k; ``ends`` are those of the features' columns."""
+    """Score the test part and time the fit for every k, by its best parameter.
+
+    ``ends`` are those of the features' columns.
+    """
     fitted, unseen = scaled(train.X, test[0]) if train.X.shape[1] else (train.X, test[0])
     by_k = {}
-    for k in ks:
-        model = evaluator.model(train.seed, best, balanced=scoring.balanced)
-        end = ends[k - 1] if k else 0  # a reference may have no features
+    for k, parameter in best.items():
+        model = evaluator.model(train.seed, parameter, balanced=scoring.balanced)
+        end = _end(ends, k)
         start = process_time()
         model.fit(fitted[:, :end], train.y)
         seconds = process_time() - start
-        by_k[k] = {**scores_of(model, unseen[:, :end], test[1], scoring), "fit_seconds": seconds}
+        chosen = {"C": parameter.get("C"), "tuned": canonical_json(parameter)}
+        found = scores_of(model, unseen[:, :end], test[1], scoring)
+        by_k[k] = {**chosen, **found, "fit_seconds": seconds}
     return by_k
 
 

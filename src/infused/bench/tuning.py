@@ -16,7 +16,7 @@ from infused.exceptions import Setting
 from infused.record.explained import explained_variance
 from infused.record.sentences import measure, score_number
 from infused.selectors.choose.contest import Contest, curve_of_one
-from infused.selectors.choose.evaluators import Evaluator, default_evaluator, evaluator_named, scaled
+from infused.selectors.choose.evaluators import Evaluator, bounded, default_evaluator, evaluator_named, scaled
 from infused.selectors.choose.number import (
     Fold,
     NumberCurve,
@@ -55,7 +55,14 @@ def coded_parts(coder: Coder | None, X: Data, train: Ints, test: Ints) -> tuple[
 
 
 def choose_transform(
-    X: Data, y: Array, kind: TargetKind, k: int, seed: int, scoring: Scoring, coder: Coder | None = None
+    X: Data,
+    y: Array,
+    kind: TargetKind,
+    k: int,
+    seed: int,
+    scoring: Scoring,
+    coder: Coder | None = None,
+    evaluator: Evaluator | None = None,
 ) -> Choice[str]:
     """Choose the transform under which a linear model predicts best, by 3-fold cross-validation.
 
@@ -65,7 +72,8 @@ def choose_transform(
     if (lowest(X, coder) < 0).any():
         return Choice("none", "the values were not transformed, because some are negative")
     X, y, folds = _to_choose_on(X, y, kind, FOLDS, seed)
-    evaluator = evaluator_named(default_evaluator(kind), kind)
+    if evaluator is None:
+        evaluator = bounded(evaluator_named(default_evaluator(kind), kind), y)
     stage = Stage(None, "choosing the transform", len(TRANSFORMS) * len(folds))
     scores = {}
     with warnings.catch_warnings():
