@@ -29,13 +29,17 @@ def made(n_classes, n_samples=150, seed=0):
     ("counts", "expected"),
     [
         ((50, 50), "accuracy"),
-        ((90, 10), "accuracy"),  # just a fifth of an equal share
+        ((74, 26), "accuracy"),
+        ((75, 25), "roc_auc"),
+        ((80, 20), "roc_auc"),
         ((91, 9), "roc_auc"),
         ((40, 40, 20), "accuracy"),
+        ((46, 47, 7), "accuracy"),  # just a fifth of an equal share
+        ((80, 11, 9), "balanced_accuracy"),
         ((50, 46, 4), "balanced_accuracy"),
     ],
 )
-def test_the_default_is_by_the_smallest_class(counts, expected):
+def test_the_default_is_by_the_imbalance_of_classes(counts, expected):
     y = np.repeat([f"c{n}" for n in range(len(counts))], counts)
     name, why = default_scoring(y, "classes")
     assert name == expected

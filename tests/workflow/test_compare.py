@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 
 import numpy as np
 import pandas as pd
@@ -205,3 +206,70 @@ def test_which_features_methods_agree_on():
         chosen = [found.data.feature_names[n] for one in rows for n in one[:k]]
         assert all(table[method][name] == chosen.count(name) / 3 for name in table.index)
     assert "Which features methods and folds agree on" in found.report()
+
+
+def test_one_k_does_not_depend_on_the_others():
+    """With one feature the best C is another than with twelve, and each has its own."""
+    rng = np.random.default_rng(3)
+    y = np.arange(90) % 2
+    X = rng.normal(size=(90, 12)) + 0.4 * y[:, None]
+    alone = infused.compare((X, y), methods=["anova"], k=1, folds=3)
+    among = infused.compare((X, y), methods=["anova"], k=[1, 5, 12], folds=3)
+    keys, figures = ["method", "fold"], ["C", "transform", "accuracy", "score"]
+    one, other = (
+        found.rows[(found.rows["k"] == 1) & found.rows["method"].isin(["anova", "random"])]
+        .sort_values(keys)
+        .reset_index(drop=True)[[*keys, *figures]]
+        for found in (alone, among)
+    )
+    pd.testing.assert_frame_equal(one, other)
+    by_k = among.rows[among.rows["method"] == "anova"].groupby(["fold", "k"])["C"].first()
+    assert (by_k.groupby("fold").nunique() > 1).any(), "else it would show nothing"
+
+
+def hard_table(kind, n=3000):
+    """Two classes whose linear SVM is hard to find: dummies, a constant, columns of very different scale."""
+    rng = np.random.default_rng(0)
+    months, price = rng.integers(1, 73, n), rng.uniform(18, 118, n)
+    levels = [rng.integers(0, n_levels, n) for n_levels in (2, 3, 3, 4, 40)]
+    dummies = np.column_stack([one == level for one in levels for level in np.unique(one)]).astype(float)
+    numbers = [months, price, months * price + rng.normal(size=n), 1e6 * price**2, np.ones(n)]
+    z = -0.05 * months + 0.01 * price + dummies[:, 2] + rng.logistic(size=n)
+    y = (z > np.quantile(z, {"overlapping": 0.6, "imbalanced": 0.95}.get(kind, 0.5))).astype(int)
+    return np.column_stack([*numbers, dummies, *[1e-9 * y] * (kind == "separable")]), y
+
+
+@pytest.mark.parametrize("kind", ["overlapping", "imbalanced", "separable"])
+def test_every_table_ends_within_seconds(kind):
+    """15 seconds of CPU; libsvm without a limit took 35 where classes overlap."""
+    start = time.process_time()
+    found = infused.compare(hard_table(kind), methods=["anova"], k=[2, 8, 40], folds=3)
+    assert time.process_time() - start < 15
+    assert found.n_failed == 0
+    spent = found.rows.drop_duplicates("cell")["cell_seconds"].sum()
+    assert spent < time.process_time() - start
+
+
+def test_a_model_that_stops_early_is_told():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, 6)) + y[:, None]
+    options = {"methods": ["anova"], "k": 3, "folds": 2, "allow_imports": True}
+    with pytest.warns(UserWarning, match="stopped at its limit of iterations in 6 of 8 evaluations"):
+        infused.compare((X, y), **options, classifier="tests.bench.odd_selectors.Hasty")
+
+
+def test_random_features_are_not_recommended(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(rng.normal(size=(60, 8)), columns=list("abcdefgh")).assign(y=np.arange(60) % 2)
+    for seed in range(8):
+        frame.sample(frac=1, random_state=seed).to_csv("noise.csv", index=False)
+        command = ["compare", "noise.csv", "-t", "y", "--methods", "anova", "-k", "2", "--folds", "3"]
+        assert main([*command, "--jobs", "1", "--no-report", "--seed", str(seed)]) == 0
+        out = capsys.readouterr().out
+        assert "--method random" not in out
+        if "No method beats chance" in out:
+            assert "Use it" not in out
+            return
+    raise AssertionError("random features were never the best")

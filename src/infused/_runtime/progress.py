@@ -241,8 +241,10 @@ def _bar(console: Console) -> Progress:
         max_refresh = 0.5  # seconds, so that the figure can be read
 
         def render(self, task: Task) -> Text:
-            left = None if task.finished else task.time_remaining
-            return Text(time_text(task.elapsed or 0.0) if left is None else f"{time_text(left)} left")
+            elapsed, done = task.elapsed or 0.0, task.completed
+            if task.finished or not task.total or done <= 0:
+                return Text(time_text(elapsed))
+            return Text(f"{time_text(seconds_left(elapsed, done / task.total))} left")
 
     return Progress(
         SpinnerColumn(),
@@ -253,6 +255,16 @@ def _bar(console: Console) -> Progress:
         console=console,
         transient=True,
     )
+
+
+def seconds_left(elapsed: float, fraction: float) -> float:
+    """Estimate the time left from the mean pace so far; it grows while a step takes longer than others.
+
+    >>> from infused._runtime.progress import seconds_left
+    >>> seconds_left(30.0, 0.75), seconds_left(600.0, 0.75)
+    (10.0, 200.0)
+    """
+    return elapsed * (1.0 - fraction) / fraction
 
 
 def time_text(seconds: float) -> str:

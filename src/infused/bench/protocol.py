@@ -139,12 +139,13 @@ def evaluate(
     training = Part(X, problem.data.y[train], _of(problem.groups, train), seed)
     evaluator = evaluator_of(cell, problem.data)
     scoring = scoring_for(cell.scoring, problem.data.y, problem.data.kind)
-    with _recorded_warnings() as judging:
+    with _recorded_warnings() as tuning:
         tuned_for = {
             end: tuned_on(evaluator, replace(training, X=X[:, :end]), problem, scoring)
             for end in {_end(ends, tuning_k(cell, k)) for k in cell.ks}
         }
         best = {k: tuned_for[_end(ends, tuning_k(cell, k))] for k in cell.ks}
+    with _recorded_warnings() as scored:
         by_k = scores_by_k(evaluator, best, training, (X_test, problem.data.y[test]), scoring, ends)
     if not is_reference(cell):
         by_k[cell.ks[-1]]["selected"] = found["features"]
@@ -157,7 +158,7 @@ def evaluate(
         "n_features": problem.data.n_features,
         "select_seconds": found["seconds"],
         "cell_seconds": own_seconds() - start,
-        "warnings": "; ".join(dict.fromkeys([*found["warnings"], *_told(cell, judging)])),
+        "warnings": "; ".join(dict.fromkeys([*found["warnings"], *_told(cell, tuning, scored)])),
     }
     return cell_rows(cell, shared, by_k)
 
@@ -220,11 +221,12 @@ def _end(ends: Ints, k: int) -> int:
     return int(ends[k - 1]) if k else 0
 
 
-def _told(cell: Cell, lines: list[str]) -> list[str]:
-    """Say of an evaluation model that is bounded once that it stopped, not how each of its fits did."""
-    stopped = cell.per_k and any(line.startswith("ConvergenceWarning") for line in lines)
-    others = [line for line in lines if not (stopped and line.startswith("ConvergenceWarning"))]
-    return [*others, EVALUATION_STOPPED] if stopped else others
+def _told(cell: Cell, tuning: list[str], scored: list[str]) -> list[str]:
+    """Return the warnings to keep; of a bounded model, that it stopped where it was scored."""
+    if not cell.per_k:
+        return [*tuning, *scored]
+    others = [line for line in scored if not line.startswith("ConvergenceWarning")]
+    return [*others, *[EVALUATION_STOPPED] * (len(others) < len(scored))]
 
 
 @cache

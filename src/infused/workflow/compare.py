@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -13,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 from infused._runtime.files import Content, write_together, write_whole
 from infused._runtime.progress import Stage, timed
 from infused.bench.plan import Experiment, Problem, check_ks, default_ks
+from infused.bench.protocol import EVALUATION_STOPPED
 from infused.bench.rows import failed_cells, rows_frame
 from infused.bench.runner import Progress, run_cells, run_experiment
-from infused.bench.standings import Standings, agreement, compare_methods, verdict
+from infused.bench.standings import BASELINE, Standings, agreement, compare_methods, verdict
 from infused.bench.store import Store
 from infused.bench.tables import standings_table
 from infused.data import Dataset, load_data
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
 
 #: Different ideas, all quick; and what each of them must beat.
 METHODS = ("infused-lasso", "lasso", "greedy-forward", "mrmr", "anova")
-BASELINE = "random"
 FILES = ("comparison.html", "comparison.csv")
 
 
@@ -247,8 +248,9 @@ def compare(
     scoring : str, default=None
         The metric, for which models are tuned too: "accuracy", "balanced_accuracy", "roc_auc",
         "average_precision", "f1" (macro), "r2", "mae", or another scorer of scikit-learn. By default R² for a
-        continuous target; accuracy for classes, or where the smallest has less than a fifth of an equal
-        share, ROC AUC of two classes and balanced accuracy of several.
+        continuous target. Of classes accuracy, unless the largest has three quarters of the samples or the
+        smallest less than a fifth of an equal share: then ROC AUC for two classes, balanced accuracy for
+        several.
     protocol : {"nested", "leaky"}, default="nested"
         "leaky" selects on all samples, as some published tables do; its scores are too good.
     classifier : str, default=None
@@ -305,10 +307,12 @@ def compare(
         classifier=classifier,
         seed=seed,
         scoring=scoring,
+        per_k=True,
         references=True,
         allow_imports=allow_imports,
     )
     rows = _rows(experiment, store, n_jobs, timeout, watch)
+    _warn_of_stops(rows)
     metric, why = (scoring, "") if scoring is not None else experiment.problems[0].default_scoring
     return Comparison(compare_methods(rows, metric=metric, reason=why), experiment)
 
@@ -320,6 +324,19 @@ def _once(dataset: Dataset) -> Dataset:
         return dataset
     left = [j for j in range(dataset.n_features) if j not in duplicates]
     return replace(dataset.take(left), notes=(*dataset.notes, duplicates_note(dataset, duplicates)))
+
+
+def _warn_of_stops(rows: DataFrame) -> None:
+    """Warn where an evaluation model stopped before it converged."""
+    stopped = rows["warnings"].fillna("").str.contains(EVALUATION_STOPPED, regex=False)
+    n, every = rows.loc[stopped, "cell"].nunique(), rows["cell"].nunique()
+    if n:
+        warnings.warn(
+            f"The evaluation model stopped at its limit of iterations in {n} of {every} evaluations: their "
+            "scores may be too low. Another classifier may converge.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def check_timeout(timeout: float | None) -> None:

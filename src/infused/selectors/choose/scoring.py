@@ -28,6 +28,7 @@ PLAIN = ("accuracy", "r2")
 BALANCED = frozenset({"balanced_accuracy", "roc_auc", "average_precision", "f1"})
 
 RARE = 0.2  # of an equal share of the samples
+LARGEST = 0.75  # of the samples: who always answers with such a class would look good
 
 
 @dataclass(frozen=True)
@@ -67,15 +68,15 @@ class Scoring:
 def default_scoring(y: Array, kind: TargetKind) -> tuple[str, str]:
     """Choose the score that suits the data, and say why.
 
-    R² for a real target. Of classes accuracy, unless the smallest has less than a fifth of an equal share of
-    the samples (of two classes less than 10%): who always answers with the largest would look good. Then ROC
-    AUC for two classes and balanced accuracy for several.
+    R² for a real target. Of classes accuracy, unless the largest has three quarters of the samples or the
+    smallest less than a fifth of an equal share: then ROC AUC for two classes and balanced accuracy for
+    several.
     """
     if kind == "real":
         return "r2", ""
     labels, counts = np.unique(y, return_counts=True)
     least = int(counts.argmin())
-    if counts[least] * len(labels) >= RARE * len(y):
+    if counts[least] * len(labels) >= RARE * len(y) and counts.max() < LARGEST * len(y):
         return "accuracy", ""
     name = "roc_auc" if len(labels) == 2 else "balanced_accuracy"
     words = "ROC AUC" if len(labels) == 2 else "Balanced accuracy"
