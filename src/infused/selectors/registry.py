@@ -328,7 +328,7 @@ CHANGED = {
     # 2: bins are counted exactly instead of a neighbours' estimate.
     "mutual-info": "2",
     # 2: clusters from five times as many features as samples; a shorter path.
-    "knockoffs": "2",
+    "knockoffs": "3",
     # 2: the trees' samples are drawn as whole weights would repeat them.
     "random-forest": "2",
 }

@@ -1,19 +1,17 @@
 r"""Knockoffs: copies of features that relate to one another as the features do, and not to the target.
 
-For Gaussian features of covariance :math:`\Sigma` the copies of a sample x are drawn from
+For Gaussian features of covariance :math:`\Sigma`, m copies of a sample x are drawn with
 
 .. math::
 
-    \tilde x \mid x \sim N(x - S \Sigma^{-1} x, \; 2S - S \Sigma^{-1} S), \quad S = \mathrm{diag}(s),
+    E[\tilde x_a \mid x] = x - S \Sigma^{-1} x, \qquad
+    \mathrm{Cov}(\tilde x_a, \tilde x_b \mid x) = 1\{a = b\} S + S - S \Sigma^{-1} S, \quad
+    S = \mathrm{diag}(s),
 
-so that features and copies together have the covariance
-
-.. math::
-
-    G = \begin{pmatrix} \Sigma & \Sigma - S \\ \Sigma - S & \Sigma \end{pmatrix},
-
-which stays as it is when any features change places with their copies. Every S with
-:math:`0 \preceq S \preceq 2\Sigma` will do; the larger s, the easier is a feature told from its copy.
+so that features and copies together have the covariance :math:`\Sigma` in each diagonal block and
+:math:`\Sigma - S` in every other block. It stays as it is when a feature changes places with any of its
+copies (Gimenez and Zou 2019). Every S with :math:`0 \preceq S \preceq \frac{m+1}m \Sigma` will do; the larger
+s, the easier is a feature told from its copies.
 """
 
 from __future__ import annotations
@@ -21,6 +19,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import ceil
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -30,6 +29,7 @@ from sklearn.covariance import ledoit_wolf
 from sklearn.utils import check_random_state
 
 from infused._runtime.compat import Interval, StrOptions, fit_context
+from infused._runtime.messages import count
 from infused._runtime.progress import Stage
 from infused._runtime.threads import memory_budget, require, workers
 from infused._typing import Array, Floats, Ints
@@ -67,53 +67,50 @@ class Parts:
 
     @classmethod
     def make(cls, columns: list[Floats]) -> Parts:
-        """From the centred columns of each variable, none of which is zero altogether."""
-        parts = [_uncorrelated(own) for own in columns]
+        """Take the centred columns of each variable, none of which is zero altogether."""
+        parts = [own / np.linalg.norm(own) if own.shape[1] == 1 else basis(own) for own in columns]
         owners = np.repeat(np.arange(len(parts)), [part.shape[1] for part in parts])
         n_samples = len(parts[0])
         return cls(np.ascontiguousarray(np.hstack(parts)) * np.sqrt(n_samples), owners)
 
     @property
-    def single(self) -> bool:
-        """Whether every variable has one part."""
-        return len(self.owners) == int(self.owners[-1]) + 1
-
-
-def _uncorrelated(columns: Floats) -> Floats:
-    """Orthonormal columns that span the same."""
-    if columns.shape[1] == 1:
-        return columns / np.linalg.norm(columns)
-    return basis(columns)
+    def n_variables(self) -> int:
+        """Return the number of variables."""
+        return int(self.owners[-1]) + 1
 
 
 @dataclass(frozen=True)
 class Copies:
-    """Draws copies of some columns."""
+    """Draws several copies of some columns at once."""
 
     s: Floats
     """The diagonal of S."""
+    number: int
+    """Copies of each column."""
     mean: Floats
     """The conditional mean of the copies of x is x @ mean."""
     root: Floats
-    """A root of their conditional covariance."""
+    """A root of the conditional covariance of the mean of the copies."""
 
     @classmethod
-    def make(cls, Sigma: Floats, construction: str) -> Copies:
-        """For columns of a covariance with a diagonal of ones."""
-        s = CONSTRUCTIONS[construction](Sigma)
+    def make(cls, Sigma: Floats, construction: str, number: int = 1) -> Copies:
+        """Prepare copies of columns of a covariance with a diagonal of ones."""
+        s = CONSTRUCTIONS[construction](Sigma, number)
         solved = cho_solve(cho_factor(Sigma, lower=True), np.diag(s))  # Sigma^-1 S
-        spread = 2 * np.diag(s) - s[:, None] * solved
+        spread = (1 + 1 / number) * np.diag(s) - s[:, None] * solved
         sizes, directions = np.linalg.eigh((spread + spread.T) / 2)  # it may be singular
         root = directions * np.sqrt(np.maximum(sizes, 0.0))
-        return cls(s, np.eye(len(s)) - solved, root)
+        return cls(s, number, np.eye(len(s)) - solved, root)
 
     def draw(self, Z: Floats, random: np.random.Generator) -> Floats:
-        """One set of copies."""
-        return np.asarray(Z @ self.mean + random.standard_normal(Z.shape) @ self.root.T)
+        """Draw the copies of some samples, copies x samples x columns."""
+        mean = Z @ self.mean + random.standard_normal(Z.shape) @ self.root.T
+        apart = random.standard_normal((self.number, *Z.shape))
+        return np.asarray(mean + (apart - apart.mean(axis=0)) * np.sqrt(self.s))
 
 
 def shrunk_covariance(Z: Floats) -> Floats:
-    """The covariance of columns of mean zero and variance one, shrunk towards the identity.
+    """Estimate the covariance of columns of mean zero and variance one, shrunk towards the identity.
 
     By how much, Ledoit and Wolf (2004) estimate from the data: enough for more columns than samples.
     """
@@ -125,31 +122,32 @@ def shrunk_covariance(Z: Floats) -> Floats:
     return np.asarray(Sigma)
 
 
-def equicorrelated(Sigma: Floats) -> Floats:
-    """The same s for all: the largest, at most one, for which S is no larger than 2 Sigma (Candès 2018)."""
+def equicorrelated(Sigma: Floats, number: int = 1) -> Floats:
+    """Give all columns the same s: the largest, at most one, that S may have (Candès 2018)."""
     smallest = float(np.linalg.eigvalsh(Sigma)[0])
-    return np.full(len(Sigma), INSIDE * min(1.0, 2 * smallest))
+    return np.full(len(Sigma), INSIDE * min(1.0, (1 + 1 / number) * smallest))
 
 
-def least_reconstructable(Sigma: Floats) -> Floats:
-    r"""The s that minimises :math:`\mathrm{tr}\, G^{-1} = \mathrm{tr}(2\Sigma - S)^{-1} + \sum_j 1/s_j`.
+def least_reconstructable(Sigma: Floats, number: int = 1) -> Floats:
+    r"""Minimise the trace of the inverse of G, the covariance of features and copies together.
 
-    The inverse of :math:`(G^{-1})_{jj}` is what is left of a feature that all others and all copies predict:
-    this keeps features from being told by the copies of others (Spector and Janson 2022). By coordinate
-    descent: with :math:`u = (2\Sigma - S)^{-1} e_j`, the best step of one coordinate is
-    :math:`(1 - |u| s_j) / (u_j + |u|)`, and changes the inverse by a matrix of rank one.
+    With m copies that is :math:`\mathrm{tr}((m + 1) \Sigma - m S)^{-1} + m \sum_j 1/s_j`. The inverse of
+    :math:`(G^{-1})_{jj}` is what is left of a feature that all others and all copies predict: this keeps
+    features from being told by the copies of others (Spector and Janson 2022). By coordinate descent: with
+    :math:`u = ((m + 1) \Sigma - m S)^{-1} e_j`, the best step of one coordinate is
+    :math:`(1 - |u| s_j) / (m u_j + |u|)`, and changes the inverse by a matrix of rank one.
     """
-    s = equicorrelated(Sigma)
+    s = equicorrelated(Sigma, number)
     for _ in range(SWEEPS):
-        if _sweep(Sigma, s) <= SETTLED:
+        if _sweep(Sigma, s, number) <= SETTLED:
             break
     return s
 
 
-def _sweep(Sigma: Floats, s: Floats) -> float:
-    """One step for each coordinate, in place; returns the largest relative change."""
+def _sweep(Sigma: Floats, s: Floats, m: int) -> float:
+    """Take one step for each coordinate, in place; return the largest relative change."""
     largest = 0.0
-    gap = cho_factor(2 * Sigma - np.diag(s), lower=True)
+    gap = cho_factor((m + 1) * Sigma - m * np.diag(s), lower=True)
     inverse = cho_solve(gap, np.eye(len(s)))
     for start in range(0, len(s), BLOCK):
         coordinates = np.arange(start, min(start + BLOCK, len(s)))
@@ -158,45 +156,55 @@ def _sweep(Sigma: Floats, s: Floats) -> float:
         for i, j in enumerate(coordinates):
             u = columns[:, i].copy()
             length = np.sqrt(u @ u)
-            step = (1 - length * s[j]) / (u[j] + length)
+            step = (1 - length * s[j]) / (m * u[j] + length)
             largest = max(largest, abs(step) / s[j])
             s[j] += step
-            vectors[:, i], weights[i] = u, step / (1 - step * u[j])
+            vectors[:, i], weights[i] = u, m * step / (1 - m * step * u[j])
             columns += weights[i] * np.outer(u, u[coordinates])
         inverse += (vectors * weights) @ vectors.T
     return largest
 
 
-def reconstructability(Sigma: Floats, s: Floats) -> float:
-    """What the second construction minimises: the trace of the inverse of G."""
-    gap = cho_factor(2 * Sigma - np.diag(s), lower=True)
-    return float(np.trace(cho_solve(gap, np.eye(len(s)))) + (1 / s).sum())
+def reconstructability(Sigma: Floats, s: Floats, number: int = 1) -> float:
+    """Compute the trace of the inverse of G, which :func:`least_reconstructable` minimises."""
+    gap = cho_factor((number + 1) * Sigma - number * np.diag(s), lower=True)
+    return float(np.trace(cho_solve(gap, np.eye(len(s)))) + number * (1 / s).sum())
 
 
-#: By name, from a covariance to s.
-CONSTRUCTIONS: dict[str, Callable[[Floats], Floats]] = {
+#: A construction by its name: s of a covariance and a number of copies.
+CONSTRUCTIONS: dict[str, Callable[[Floats, int], Floats]] = {
     "mvr": least_reconstructable,
     "equicorrelated": equicorrelated,
 }
 
 
 MOST_PER_SAMPLE = 5  # features: with more, the covariance is too poorly known
+ENOUGH_FOR_ONE = 4  # times 1 / fdr features: with fewer, more copies let fewer discoveries pass
+MOST_COPIES = 10
 
 
 @documented(KNOCKOFFS)
 class KnockoffSelector(BaseSelector):
-    r"""Features at a false discovery rate: each must do better than a copy of it that knows nothing of y.
+    r"""Select features with false discovery rate control, using model-X knockoffs.
 
     .. math::
 
         \mathbb{E} \, \frac{|\{\text{selected features that say nothing of } y \text{ given the others}\}|}
         {\max(|\{\text{selected}\}|, 1)} \le q
 
-    Copies (knockoffs) relate to one another and to the other features as the features do, and are drawn
-    without a look at y. A lasso on both gives :math:`W_j = |b_j| - |\tilde b_j|`, which is as often negative
-    as positive for a feature that says nothing, so the negative ones count the false ones among the positive.
-    Several draws are combined by e-values, so that the selection does not hang on one of them. Where nothing
-    can be told from chance, nothing is selected: fewer than 1 / q features never are.
+    Copies (knockoffs) of the features relate to one another and to the other features as the features do,
+    and are drawn without a look at y. A lasso on features and copies lets each feature compete with its m
+    copies. :math:`W_j` is by how much the longest of their coefficients exceeds the median of the others,
+    positive where the feature itself has it, negative where a copy has. A feature that is irrelevant given
+    the others wins no more often than each of its copies, so the negative W count the false among the
+    positive:
+
+    .. math::
+
+        \hat S = \{j : W_j \ge t\}, \qquad
+        t = \min \Big\{t > 0 : \frac{1 + |\{W_j \le -t\}|}{m \, |\{W_j \ge t\}|} \le q \Big\}
+
+    Fewer than 1 / (m q) features are therefore never selected, and none where nothing passes.
 
     The rate holds for features that are Gaussian with a known covariance, whatever y is and however it
     depends on them. Here the covariance is estimated (shrunk as Ledoit and Wolf do), and other features are
@@ -212,9 +220,13 @@ class KnockoffSelector(BaseSelector):
     construction : {"mvr", "equicorrelated"}, default="mvr"
         How copies differ from their features: so that they can least be told from all others (minimum
         variance-based reconstructability), or all by the same amount, which is simpler and finds less.
-    n_draws : int, default=20
-        Sets of copies. One is the knockoff filter as published: it finds a little more, and other features
-        with another seed.
+    n_copies : int or "auto", default="auto"
+        Copies m of each feature, which compete at once. With more of them fewer features are enough to be
+        selected, but a lasso with more columns finds less where many features are relevant. "auto" takes
+        two, one where there are fewer samples than features, and up to ten where features are few.
+    n_draws : int, default=1
+        How often to draw copies. The selection of one draw depends on its seed; several are combined by
+        e-values, which keep the rate, depend less on the seed and find less.
     n_clusters : int, "auto" or None, default="auto"
         With many more features than samples their covariance cannot be known. Then they are joined in this
         many clusters by their correlation, without a look at y, and one feature of each is tested for all.
@@ -239,6 +251,8 @@ class KnockoffSelector(BaseSelector):
     ----------
     E. Candès, Y. Fan, L. Janson, J. Lv, "Panning for gold: model-X knockoffs for high dimensional controlled
     variable selection", Journal of the Royal Statistical Society B 80 (2018).
+    J. R. Gimenez, J. Zou, "Improving the stability of the knockoff procedure: multiple simultaneous knockoffs
+    and entropy maximization", AISTATS (2019).
     A. Spector, L. Janson, "Powerful knockoffs via minimizing reconstructability", Annals of Statistics 50
     (2022).
     Z. Ren, R. F. Barber, "Derandomised knockoffs: leveraging e-values for false discovery rate control",
@@ -261,6 +275,7 @@ class KnockoffSelector(BaseSelector):
         "fdr": [Interval(Real, 0, 1, closed="neither")],
         "n_features_to_select": NUMBER_OF_FEATURES,
         "construction": [StrOptions(set(CONSTRUCTIONS))],
+        "n_copies": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "n_draws": [Interval(Integral, 1, None, closed="left")],
         "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
         "target": [StrOptions({"auto", "onehot", "label", "real"})],
@@ -276,7 +291,8 @@ class KnockoffSelector(BaseSelector):
         *,
         n_features_to_select: int | float | str | None = None,
         construction: str = "mvr",
-        n_draws: int = 20,
+        n_copies: int | str = "auto",
+        n_draws: int = 1,
         n_clusters: int | str | None = "auto",
         target: str = "auto",
         groups: Any = None,
@@ -287,6 +303,7 @@ class KnockoffSelector(BaseSelector):
         self.fdr = fdr
         self.n_features_to_select = n_features_to_select
         self.construction = construction
+        self.n_copies = n_copies
         self.n_draws = n_draws
         self.n_clusters = n_clusters
         self.target = target
@@ -329,19 +346,20 @@ class KnockoffSelector(BaseSelector):
             F, Y = left_over(F, given), left_over(Y, given)
         stand_ins = self._stand_ins(F, variables, kept, budget)
         tested = np.setdiff1d(stand_ins, [-1])
-        if k is None and len(tested) < 1 / self.fdr:
-            _warn_of_too_few(len(tested), self.fdr)
+        self.n_copies_ = self._number_of_copies(len(F), len(tested))
+        if k is None and len(tested) < 1 / (self.n_copies_ * self.fdr):
+            _warn_of_too_few(len(tested), self.fdr, self.n_copies_)
         W = np.zeros((self.n_draws, len(variables)))
         if len(tested):
             columns = [variables.columns(int(one)) for one in tested]
             W[:, tested] = self._statistics(F, Y, columns, given, budget)
         relevance = variables.summed(((F.T @ Y) ** 2).sum(axis=1)) / variables.sizes
-        found = discoveries(W[:, tested], self.fdr)
+        found = discoveries(W[:, tested], self.fdr, self.n_copies_)
         self._store(seen.variables, kept, k, _Tests(W, stand_ins, tested, found, relevance))
         return self
 
     def _stand_ins(self, F: Floats, variables: Groups, kept: Ints, budget: int) -> Ints:
-        """The variable that is tested for each; -1 for those that none is."""
+        """Return the variable that is tested for each; -1 where none is."""
         varies = ~variables.all_of(np.asarray(~F.any(axis=0)))
         varies[kept] = False
         candidates = np.flatnonzero(varies)
@@ -366,20 +384,27 @@ class KnockoffSelector(BaseSelector):
             return self.n_clusters  # type: ignore[return-value]  # the parameter was checked
         return n_samples if n_columns > MOST_PER_SAMPLE * n_samples else None
 
+    def _number_of_copies(self, n_samples: int, n_tested: int) -> int:
+        if self.n_copies != "auto":
+            return int(self.n_copies)
+        usual = 2 if n_samples >= n_tested else 1
+        return min(MOST_COPIES, max(usual, ceil(ENOUGH_FOR_ONE / (self.fdr * max(n_tested, 1)))))
+
     def _statistics(self, F: Floats, Y: Floats, columns: list[Ints], given: Floats, budget: int) -> Floats:
-        """W, draws x variables."""
+        """Compute W, draws x variables."""
         parts = Parts.make([F[:, own] for own in columns])
         n_parts = parts.Z.shape[1]
         what, instead = f"The covariance of {n_parts:,} columns", "make fewer clusters of features"
         require(48 * n_parts**2, budget, what, instead)
         seeds = np.random.SeedSequence(int(check_random_state(self.random_state).randint(2**31 - 1)))
         with workers(self.n_jobs) as pool:
-            copies = Copies.make(shrunk_covariance(parts.Z), self.construction)
+            copies = Copies.make(shrunk_covariance(parts.Z), self.construction, self.n_copies_)
 
             def one(seed: np.random.SeedSequence) -> Floats:
                 random = np.random.default_rng(seed)
                 drawn = copies.draw(parts.Z, random)
-                drawn = left_over(drawn, given) if given.shape[1] else drawn  # as the features are
+                if given.shape[1]:  # they are explained first, as of the features
+                    drawn = np.stack([left_over(copy, given) for copy in drawn])
                 return coefficient_gaps(parts, drawn, Y, random)
 
             stage, drawn = Stage(None, "drawing knockoffs", self.n_draws), []
@@ -415,13 +440,13 @@ class _Tests:
     """What orders variables whose statistics are equal, as where the lasso needs none: their correlation."""
 
     def spread(self, values: Any) -> Floats:
-        """Values of all variables, from those that were tested."""
+        """Return values of all variables, from those that were tested."""
         full = np.zeros(self.W.shape[1])
         full[self.tested] = values
         return full
 
     def scores(self) -> tuple[Floats, Floats]:
-        """What was found before all others; then by the mean of W, of a stand-in for those behind it."""
+        """Score what was found above all others; then by the mean of W, that of the representative."""
         mean = self.W.mean(axis=0)
         mean = mean / (np.abs(mean).max(initial=0.0) or 1.0)
         scores = mean + 2 * self.spread(self.found.selected)
@@ -431,10 +456,11 @@ class _Tests:
         return scores, np.where(self.stand_ins < 0, -1.0, self.relevance)
 
 
-def _warn_of_too_few(n: int, fdr: float) -> None:
+def _warn_of_too_few(n: int, fdr: float, n_copies: int) -> None:
     warnings.warn(
-        f"fdr={fdr:g} selects at least {int(np.ceil(1 / fdr))} features or none, but {n} can be tested: take "
-        "a larger fdr, or more features.",
+        f"fdr={fdr:g} with {count(n_copies, 'copy')} of each feature selects at least "
+        f"{ceil(1 / (n_copies * fdr))} features or none, but {n} can be tested: take a larger fdr, or a larger "
+        "n_copies.",
         stacklevel=3,
     )
 
@@ -456,47 +482,46 @@ class Discoveries:
     """The share of draws in which each passed the threshold of that draw."""
 
 
-def discoveries(W: Floats, fdr: float) -> Discoveries:
-    """From statistics, draws x variables.
+def discoveries(W: Floats, fdr: float, n_copies: int = 1) -> Discoveries:
+    """Select at a false discovery rate by statistics, draws x variables.
 
     With one draw this is the knockoff filter itself. With several, e-values are averaged: an average is one
-    again, whatever the draws have in common, so the rate holds, and the more draws, the less hangs on them.
+    again, whatever the draws have in common, so the rate holds (Ren and Barber 2024).
     """
     level = fdr if len(W) == 1 else SHARE * fdr
-    each = np.array([e_values(draw, level) for draw in W])
+    each = np.array([e_values(draw, level, n_copies) for draw in W])
     e = each.mean(axis=0)
     selected, threshold = e_benjamini_hochberg(e, fdr)
     return Discoveries(selected, e, threshold, np.asarray((each > 0).mean(axis=0)))
 
 
-def knockoff_threshold(W: Floats, level: float) -> float:
-    r"""The smallest t > 0 at which :math:`(1 + \#\{W \le -t\}) / \#\{W \ge t\}` is at most the level.
+def knockoff_threshold(W: Floats, level: float, n_copies: int = 1) -> float:
+    r"""Find the least t > 0 at which :math:`(1 + \#\{W \le -t\}) / (m \#\{W \ge t\})` is at most the level.
 
     Or at which no negative one is left: to go on would lose features and gain nothing. Both are stopping
-    times of the same martingale, so e-values at either are sound; at the second, few but clear features count
-    although they are fewer than 1 / level.
+    times of the same martingale, so e-values at either are sound.
     """
     sizes = np.unique(np.abs(W[W != 0]))  # ascending
     negative, positive = np.sort(-W[W < 0]), np.sort(W[W > 0])
     below = len(negative) - np.searchsorted(negative, sizes)
     above = len(positive) - np.searchsorted(positive, sizes)
-    stops = (1 + below <= level * above) | ((below == 0) & (above > 0))
+    stops = (1 + below <= n_copies * level * above) | ((below == 0) & (above > 0))
     return float(sizes[np.argmax(stops)]) if stops.any() else np.inf
 
 
-def e_values(W: Floats, level: float) -> Floats:
-    r""":math:`n 1\{W_j \ge t\} / (1 + \#\{W \le -t\})`.
+def e_values(W: Floats, level: float, n_copies: int = 1) -> Floats:
+    r"""Compute :math:`m n 1\{W_j \ge t\} / (1 + \#\{W \le -t\})`.
 
-    Over features that say nothing they sum to n at most, in expectation (Ren and Barber 2024).
+    Over irrelevant features they sum to n at most, in expectation: these win one time in m + 1.
     """
-    t = knockoff_threshold(W, level)
-    return np.asarray(len(W) * (t <= W) / (1 + (t <= -W).sum()))
+    t = knockoff_threshold(W, level, n_copies)
+    return np.asarray(n_copies * len(W) * (t <= W) / (1 + (t <= -W).sum()))
 
 
 def e_benjamini_hochberg(e: Floats, fdr: float) -> tuple[Array, float]:
-    """The most features of which the least e-value is n / (fdr k), k being their number (Wang, Ramdas 2022).
+    """Select the most features of which the least e-value is n / (fdr k), k being their number.
 
-    Returns the mask, and the least e-value.
+    Returns the mask, and the least e-value (Wang and Ramdas 2022).
     """
     ordered = np.sort(e)[::-1]
     enough = ordered * fdr * np.arange(1, len(e) + 1) >= len(e) * (1 - ROUNDING)
@@ -514,23 +539,24 @@ MAX_ITER = 3000
 
 
 def coefficient_gaps(parts: Parts, copies: Floats, Y: Floats, random: np.random.Generator) -> Floats:
-    """W of each variable."""
-    n = int(parts.owners[-1]) + 1
-    swapped = random.random(n) < 0.5  # so that no solver can prefer what comes first
-    exchanged = swapped[parts.owners]
-    A = np.hstack([np.where(exchanged, copies, parts.Z), np.where(exchanged, parts.Z, copies)])
+    """Compute W of each variable from its copies, copies x samples x parts."""
+    versions = np.concatenate([parts.Z[None], copies])
+    shape = len(versions), parts.n_variables
+    order = random.random(shape).argsort(axis=0)  # so that no solver can prefer what comes first
+    A = np.hstack(list(np.take_along_axis(versions, order[:, None, parts.owners], axis=0)))
     A -= A.mean(axis=0)
     A /= np.linalg.norm(A, axis=0)
-    groups = None if parts.single else np.concatenate([parts.owners, parts.owners + n])
+    single = len(parts.owners) == parts.n_variables
+    groups = None if single else np.concatenate([parts.owners + n * shape[1] for n in range(shape[0])])
     B = _cross_validated(A, Y, groups, random)
     rows = RowGroups(1.0) if groups is None else GroupNorms(1.0, groups)
-    lengths = rows.lengths(B)
-    gaps = lengths[:n] - lengths[n:]
-    return np.where(swapped, -gaps, gaps)
+    lengths = rows.lengths(B).reshape(shape)
+    gaps = lengths.max(axis=0) - np.median(np.sort(lengths, axis=0)[:-1], axis=0)
+    return np.asarray(np.where(lengths.argmax(axis=0) == order.argmin(axis=0), gaps, -gaps))
 
 
 def _cross_validated(A: Floats, Y: Floats, groups: Ints | None, random: np.random.Generator) -> Floats:
-    """Coefficients at the lambda that predicts best what was left out."""
+    """Fit the lasso at the lambda that predicts best what was left out; return the coefficients."""
     whole = _model(A, Y, groups, EXACT)
     grid = path_grid(whole.largest_lambda1(), SMALLEST * whole.largest_lambda1(), PATH_LENGTH)
     n_folds = min(FOLDS, len(A))
