@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.datasets import load_breast_cancer, load_digits
+
+from benchmarks import datasets
 
 Floats = NDArray[np.float64]
 Random = np.random.Generator
@@ -114,6 +118,32 @@ def mixed(random: Random, n: int, p: int) -> Floats:
     return X
 
 
+def factors(random: Random, n: int, p: int) -> Floats:
+    """Every feature is a sum of four hidden ones, and noise."""
+    return np.asarray(
+        0.7 * random.normal(size=(n, 4)) @ random.normal(size=(4, p)) + random.normal(size=(n, p))
+    )
+
+
+@cache
+def measured(name: str) -> Floats:
+    """Read a data set of scikit-learn's, or one of the paper's from the folder that INFUSED_DATA names."""
+    own = {"digits": load_digits, "breast-cancer": load_breast_cancer}
+    X = own[name]().data if name in own else datasets.load(name)[0]
+    return np.asarray(X, dtype=np.float64)
+
+
+def real(name: str) -> Rows:
+    """Some samples and some features of a data set, as they were measured."""
+
+    def rows(random: Random, n: int, p: int) -> Floats:
+        X = measured(name)[random.permutation(len(measured(name)))[:n]]
+        varies = np.flatnonzero(X.std(axis=0) > 0)
+        return X[:, np.sort(random.choice(varies, p, replace=False))]
+
+    return rows
+
+
 NOTHING = 0
 DESIGNS = (
     Design("independent", independent, size=0.3),
@@ -130,8 +160,25 @@ DESIGNS = (
     Design("three classes", autoregressive(0.5), size=0.6, n_classes=3, n_samples=400),
     Design("N > M", autoregressive(0.5), n_samples=100, n_features=150, n_signals=20, size=1.0),
     Design("N >> M, clusters", blocks(0.9, 8), 100, 640, 14, 1.2, cluster=8),
+    Design("5 signals", autoregressive(0.5), n_signals=5, size=0.4),
+    Design("15 signals", independent, n_signals=15, size=0.3),
+    Design("15 signals, AR(1), 0.5", autoregressive(0.5), n_signals=15, size=0.3),
+    Design("15 signals, blocks of 5, 0.7", blocks(0.7), n_signals=15, size=0.4),
+    Design("15 signals, mixed table, classes", mixed, 400, n_signals=15, size=0.6, n_classes=2),
+    Design("12 signals, factors", factors, n_signals=12, size=0.5),
+    Design("12 signals, N > M", autoregressive(0.5), 150, 400, 12, 0.7),
+    Design("3 signals of 12", mixed, 200, 12, 3, 0.4),
+    Design("digits", real("digits"), 600, 50, 15, 0.3),
+    Design("digits, classes", real("digits"), 600, 50, 15, 0.6, n_classes=2),
+    Design("breast-cancer", real("breast-cancer"), 500, 30, 15, 0.8),
+    Design("breast-cancer, classes", real("breast-cancer"), 500, 30, 15, 1.6, n_classes=2),
+    Design("Isolet1", real("Isolet1"), 600, 150, 15, 0.35),
+    Design("Isolet1, classes", real("Isolet1"), 600, 150, 15, 0.7, n_classes=2),
+    Design("USPS", real("USPS"), 600, 150, 15, 0.35),
+    Design("PIE", real("PIE"), 600, 150, 15, 1.0),
     Design("no signal", independent, n_signals=NOTHING),
     Design("no signal, AR(1), 0.8", autoregressive(0.8), n_signals=NOTHING),
     Design("no signal, classes", binary, n_signals=NOTHING, n_classes=2),
     Design("no signal, N > M", heavy_rows, n_samples=80, n_features=150, n_signals=NOTHING),
+    Design("no signal, digits", real("digits"), 600, 50, NOTHING),
 )

@@ -16,27 +16,36 @@ from infused import KnockoffSelector
 from infused.selectors.control.knockoffs import discoveries
 
 RATES = (0.05, 0.1, 0.2)
+FEW = 4  # over the rate: with fewer features there are more copies at a smaller rate
 Mask = NDArray[np.bool_]
 Masks = dict[float | None, Mask]
 
 
 def knockoffs(X: Any, y: Any, seed: int, **options: Any) -> tuple[Masks, float | None]:
-    """Copies are drawn once for all rates; only the filter knows the rate."""
-    fitted = KnockoffSelector(random_state=seed, **options).fit(X, y)
-    tested = np.setdiff1d(fitted.representatives_, [-1])
+    """Draw copies once for all rates: only the filter knows the rate, unless features are few."""
     masks: Masks = {}
+    fitted: KnockoffSelector | None = None
     for q in RATES:
+        if fitted is None or X.shape[1] < FEW / min(RATES):
+            fitted = KnockoffSelector(q, random_state=seed, **options).fit(X, y)
+        tested = np.setdiff1d(fitted.representatives_, [-1])
         masks[q] = np.zeros(X.shape[1], dtype=bool)
-        masks[q][tested] = discoveries(fitted.statistics_[:, tested], q).selected
+        masks[q][tested] = discoveries(fitted.statistics_[:, tested], q, fitted.n_copies_).selected
     return masks, None
 
 
-def one_draw(X: Any, y: Any, seed: int) -> tuple[Masks, float | None]:
-    return knockoffs(X, y, seed, n_draws=1)
+def one_copy(X: Any, y: Any, seed: int) -> tuple[Masks, float | None]:
+    """Draw one copy of each feature, as published."""
+    return knockoffs(X, y, seed, n_copies=1)
+
+
+def several_draws(X: Any, y: Any, seed: int) -> tuple[Masks, float | None]:
+    """Draw one copy of each feature twenty times, and join the draws by e-values."""
+    return knockoffs(X, y, seed, n_copies=1, n_draws=20)
 
 
 def equicorrelated(X: Any, y: Any, seed: int) -> tuple[Masks, float | None]:
-    return knockoffs(X, y, seed, n_draws=1, construction="equicorrelated")
+    return knockoffs(X, y, seed, n_copies=1, construction="equicorrelated")
 
 
 def stability(X: Any, y: Any, seed: int) -> tuple[Masks, float | None]:
@@ -78,8 +87,9 @@ def boruta(X: Any, y: Any, seed: int) -> tuple[Masks, float | None]:
 
 METHODS: dict[str, Callable[[Any, Any, int], tuple[Masks, float | None]]] = {
     "knockoffs": knockoffs,
-    "knockoffs, one draw": one_draw,
-    "one draw, equicorrelated": equicorrelated,
+    "knockoffs, one copy": one_copy,
+    "one copy, 20 draws": several_draws,
+    "one copy, equicorrelated": equicorrelated,
     "stability": stability,
     "knockpy": knockpy,
     "lasso, cross-validated": lasso_cv,

@@ -10,7 +10,7 @@ Row = dict[str, str]
 RATES = ("0.05", "0.1", "0.2")
 TIMED_ON = "AR(1), 0.5"
 PEERS = (
-    *("knockoffs", "knockoffs, one draw", "one draw, equicorrelated"),
+    *("knockoffs", "knockoffs, one copy", "one copy, 20 draws", "one copy, equicorrelated"),
     *("knockpy", "lasso, cross-validated", "boruta_py"),
 )
 

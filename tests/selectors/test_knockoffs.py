@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import product
 
 import numpy as np
@@ -23,8 +24,9 @@ from infused.selectors.control.knockoffs import (
     reconstructability,
     shrunk_covariance,
 )
-from infused.selectors.control.redundancy import representatives
+from infused.selectors.control.redundancy import cluster_representatives
 
+every_number = pytest.mark.parametrize("number", [1, 3])
 every_construction = pytest.mark.parametrize("construction", CONSTRUCTIONS)
 
 
@@ -49,35 +51,45 @@ every_covariance = pytest.mark.parametrize("kind", ["independent", "autoregressi
 
 @every_covariance
 @every_construction
-def test_features_and_copies_have_the_moments_that_let_them_change_places(kind, construction):
+@every_number
+def test_features_and_copies_have_the_moments_that_let_them_change_places(kind, construction, number):
     Sigma = covariance(kind)
-    copies = Copies.make(Sigma, construction)
+    copies = Copies.make(Sigma, construction, number)
     S = np.diag(copies.s)
-    of_copies = copies.mean.T @ Sigma @ copies.mean + copies.root @ copies.root.T
+    of_mean = copies.mean.T @ Sigma @ copies.mean + copies.root @ copies.root.T
     np.testing.assert_allclose(Sigma @ copies.mean, Sigma - S, atol=1e-9)
-    np.testing.assert_allclose(of_copies, Sigma, atol=1e-7)
+    np.testing.assert_allclose(of_mean + (1 - 1 / number) * S, Sigma, atol=1e-7)  # of one copy
+    np.testing.assert_allclose(of_mean - S / number, Sigma - S, atol=1e-7)  # of two copies
     assert (copies.s > 0).all()
-    assert np.linalg.eigvalsh(2 * Sigma - S)[0] >= -1e-12
+    assert np.linalg.eigvalsh((number + 1) * Sigma - number * S)[0] >= -1e-12
+
+
+def joint_covariance(Sigma, s, number):
+    return np.kron(np.ones((number + 1, number + 1)), Sigma - np.diag(s)) + np.kron(
+        np.eye(number + 1), np.diag(s)
+    )
 
 
 @every_construction
-def test_drawn_copies_have_these_moments(construction):
+@every_number
+def test_drawn_copies_have_these_moments(construction, number):
     Sigma, rng = covariance("autoregressive", 6), np.random.default_rng(0)
     X = rng.multivariate_normal(np.zeros(6), Sigma, size=40_000)
-    copies = Copies.make(Sigma, construction)
-    both = np.hstack([X, copies.draw(X, rng)])
-    cross = Sigma - np.diag(copies.s)
-    np.testing.assert_allclose(both.T @ both / len(X), np.block([[Sigma, cross], [cross, Sigma]]), atol=0.03)
+    copies = Copies.make(Sigma, construction, number)
+    both = np.hstack([X, *copies.draw(X, rng)])
+    np.testing.assert_allclose(both.T @ both / len(X), joint_covariance(Sigma, copies.s, number), atol=0.04)
 
 
 @every_covariance
-def test_the_better_construction_minimises_reconstructability(kind):
+@every_number
+def test_the_better_construction_minimises_reconstructability(kind, number):
     Sigma = covariance(kind)
-    s, equal = least_reconstructable(Sigma), equicorrelated(Sigma)
-    assert reconstructability(Sigma, s) <= reconstructability(Sigma, equal) * (1 + 1e-9)
-    G = np.block([[Sigma, Sigma - np.diag(s)], [Sigma - np.diag(s), Sigma]])
-    assert reconstructability(Sigma, s) == pytest.approx(np.trace(np.linalg.inv(G)), rel=1e-6)
-    inverse = np.linalg.inv(2 * Sigma - np.diag(s))  # at the minimum no coordinate wants to move
+    s, equal = least_reconstructable(Sigma, number), equicorrelated(Sigma, number)
+    assert reconstructability(Sigma, s, number) <= reconstructability(Sigma, equal, number) * (1 + 1e-9)
+    G = joint_covariance(Sigma, s, number)
+    assert reconstructability(Sigma, s, number) == pytest.approx(np.trace(np.linalg.inv(G)), rel=1e-6)
+    # At the minimum no coordinate wants to move.
+    inverse = np.linalg.inv((number + 1) * Sigma - number * np.diag(s))
     np.testing.assert_allclose((inverse**2).sum(axis=0) * s**2, 1.0, atol=0.01)
 
 
@@ -119,62 +131,71 @@ def parts_of(X, groups=None):
 
 @pytest.mark.parametrize("groups", [None, np.arange(10) // 2], ids=["alone", "groups"])
 @pytest.mark.parametrize("n_targets", [1, 3])
-def test_a_feature_that_changes_place_with_its_copy_changes_its_sign(groups, n_targets):
+@every_number
+def test_a_feature_that_changes_place_with_its_copy_changes_its_sign(groups, n_targets, number):
     X, y = problem(0)
     Y = np.column_stack([y, X[:, 5], y**2])[:, :n_targets]
     Y = (Y - Y.mean(axis=0)) / np.linalg.norm(Y - Y.mean(axis=0), axis=0)
     parts = parts_of(X, groups)
     rng = np.random.default_rng(1)
-    copies = Copies.make(shrunk_covariance(parts.Z), "mvr").draw(parts.Z, rng)
+    copies = Copies.make(shrunk_covariance(parts.Z), "mvr", number).draw(parts.Z, rng)
     W = coefficient_gaps(parts, copies, Y, np.random.default_rng(2))
     swapped = np.isin(parts.owners, [0, 3])
-    exchanged = Parts(np.where(swapped, copies, parts.Z), parts.owners)
-    others = np.where(swapped, parts.Z, copies)
+    exchanged = Parts(np.where(swapped, copies[0], parts.Z), parts.owners)
+    others = np.stack([np.where(swapped, parts.Z, copies[0]), *copies[1:]])
     V = coefficient_gaps(exchanged, others, Y, np.random.default_rng(2))
-    signs = np.where(np.isin(np.arange(len(W)), [0, 3]), -1.0, 1.0)
+    exchanged_and_first = np.isin(np.arange(len(W)), [0, 3]) & (W > 0)
+    signs = np.where(exchanged_and_first, -1.0, np.sign(V) * np.sign(W))
     np.testing.assert_allclose(V, signs * W, atol=2e-3 * np.abs(W).max())
+    np.testing.assert_array_equal(np.sign(V)[[1, 2, 4]], np.sign(W)[[1, 2, 4]])
     assert W[0] > 0
 
 
 @pytest.mark.parametrize("classes", [0, 3])
-def test_features_that_say_nothing_beat_their_copies_half_the_time(classes):
+@every_number
+def test_irrelevant_features_win_as_often_as_each_of_their_copies(classes, number):
     positive = total = 0
     for seed in range(40):
         X, y = problem(seed, 60, 12, 2, classes)
-        W = KnockoffSelector(0.5, n_draws=1, random_state=seed).fit(X, y).statistics_[0, 2:]
+        found = KnockoffSelector(0.5, n_copies=number, random_state=seed).fit(X, y)
+        W = found.statistics_[0, 2:]
         positive, total = positive + int((W > 0).sum()), total + int((W != 0).sum())
-    assert total > 100
-    assert binomtest(positive, total).pvalue > 0.001
+    assert total > 60
+    assert binomtest(positive, total, 1 / (number + 1)).pvalue > 0.001
 
 
 # The filter
 
 
-def filtered(W, q):
-    """Knockoffs+ from its definition."""
+def filtered(W, q, m):
+    """Knockoffs+ of m copies from its definition."""
     for t in sorted(abs(W[W != 0])):
-        if (1 + sum(t <= -W)) / max(1, sum(t <= W)) <= q:
+        if (1 + sum(t <= -W)) / (m * max(1, sum(t <= W))) <= q:
             return t <= W
     return np.zeros(len(W), dtype=bool)
 
 
 @pytest.mark.parametrize("q", [0.05, 0.1, 0.2, 0.5])
-def test_one_draw_is_the_knockoff_filter(q):
+@every_number
+def test_one_draw_is_the_knockoff_filter(q, number):
     for seed in range(100):
         rng = np.random.default_rng(seed)
         W = np.round(rng.normal(rng.choice([0, 3], size=60, p=[0.6, 0.4]), 1.0), 1)  # ties and zeros
-        np.testing.assert_array_equal(discoveries(W[None], q).selected, filtered(W, q))
+        np.testing.assert_array_equal(discoveries(W[None], q, number).selected, filtered(W, q, number))
 
 
-def test_the_e_values_of_features_that_say_nothing_sum_to_at_most_their_number():
-    """Exactly: over all signs that features without a say could have had, beside others that have one."""
+@every_number
+def test_the_e_values_of_irrelevant_features_sum_to_at_most_their_number(number):
+    """Exactly: over all signs that irrelevant features could have had, beside relevant ones."""
     others = np.array([9.5, 7.5, -6.5, 4.5, 2.5])
     for level in (0.1, 0.3, 0.6):
-        sums = []
+        mean = 0.0
         for signs in product([-1.0, 1.0], repeat=9):
             W = np.concatenate([np.array(signs) * np.arange(1, 10), others])
-            sums.append(e_values(W, level)[:9].sum())
-        assert 0 < np.mean(sums) <= 14
+            n_wins = signs.count(1.0)
+            chance = number ** (9 - n_wins) / (number + 1) ** 9  # each wins one time in m + 1
+            mean += chance * e_values(W, level, number)[:9].sum()
+        assert 0 < mean <= 14 + 1e-9
 
 
 def test_e_values_against_their_definition():
@@ -222,8 +243,37 @@ def test_noise_selects_nothing_and_transforming_says_so():
 
 def test_a_rate_that_can_select_nothing_is_told():
     X, y = problem(0)
-    with pytest.warns(UserWarning, match="fdr=0.05 selects at least 20 features or none, but 10 can be"):
-        KnockoffSelector(0.05, random_state=0, n_draws=1).fit(X, y)
+    with pytest.warns(UserWarning, match="fdr=0.05 with 1 copy of each feature selects at least 20 features"):
+        KnockoffSelector(0.05, random_state=0, n_copies=1).fit(X, y)
+
+
+@pytest.mark.parametrize(("n_features", "n_signals"), [(100, 6), (12, 3)])
+def test_few_features_are_found_with_several_copies(n_features, n_signals):
+    """One copy needs ten discoveries at a rate of 0.1."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, n_features))
+    y = X[:, :n_signals].sum(axis=1) + rng.normal(size=300)
+    usual = KnockoffSelector(0.1, random_state=0).fit(X, y)
+    assert usual.support_[:n_signals].all()
+    assert KnockoffSelector(0.1, n_copies=1, random_state=0).fit(X, y).n_discoveries_ == 0
+
+
+@pytest.mark.parametrize(
+    ("fdr", "shape", "n_copies"),
+    [
+        (0.1, (150, 100), 2),
+        (0.1, (60, 100), 1),
+        (0.1, (150, 10), 4),
+        (0.05, (150, 10), 8),
+        (0.01, (40, 4), 10),
+    ],
+)
+def test_the_usual_number_of_copies(fdr, shape, n_copies):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=shape)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert KnockoffSelector(fdr, random_state=0).fit(X, rng.normal(size=len(X))).n_copies_ == n_copies
 
 
 def test_groups_are_tested_whole():
@@ -272,9 +322,9 @@ def test_clusters_do_not_see_the_target_and_take_the_most_central():
     F = rng.normal(size=(200, 1)) + 0.4 * rng.normal(size=(200, 5))
     F = np.column_stack([F, rng.normal(size=(200, 2)), F.mean(axis=1)])
     F = (F - F.mean(axis=0)) / np.linalg.norm(F - F.mean(axis=0), axis=0)
-    assert representatives(F, 3, 10**9).tolist() == [7, 7, 7, 7, 7, 5, 6, 7]
+    assert cluster_representatives(F, 3, 10**9).tolist() == [7, 7, 7, 7, 7, 5, 6, 7]
     with pytest.raises(MemoryBudgetError, match="correlation of all pairs of 8 features"):
-        representatives(F, 3, 100)
+        cluster_representatives(F, 3, 100)
 
 
 def test_too_many_groups_are_refused():
@@ -283,13 +333,16 @@ def test_too_many_groups_are_refused():
         KnockoffSelector(groups=np.arange(120) // 2).fit(X, y)
 
 
-def test_several_draws_hang_less_on_the_seed():
+def test_several_draws_depend_less_on_the_seed():
     rng = np.random.default_rng(0)
     X = rng.multivariate_normal(np.zeros(40), covariance("autoregressive", 40), 200)
     y = 0.6 * X[:, ::3].sum(axis=1) + rng.normal(size=200)
 
     def agreement(n_draws):
-        found = [KnockoffSelector(0.2, n_draws=n_draws, random_state=seed).fit(X, y) for seed in range(4)]
+        found = [
+            KnockoffSelector(0.2, n_copies=1, n_draws=n_draws, random_state=seed).fit(X, y)
+            for seed in range(4)
+        ]
         masks = [one.support_ for one in found]
         pairs = [(a, b) for i, a in enumerate(masks) for b in masks[:i]]
         return np.mean([(a & b).sum() / max((a | b).sum(), 1) for a, b in pairs])

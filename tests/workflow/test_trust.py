@@ -85,6 +85,8 @@ def test_a_false_discovery_rate():
     assert selection.features == infused.select(DATA, method="knockoffs", fdr=0.2).features
     with pytest.raises(InputError, match="selects by knockoffs: leave method= and its parameters out"):
         infused.select(DATA, method="lasso", fdr=0.2)
+    with pytest.raises(InputError, match=r"fdr=0\.2 chooses the number of features: leave k=5 out"):
+        infused.select(DATA, k=5, fdr=0.2)
     with pytest.raises(InputError, match="stability=-1: give a number of pairs of halves"):
         infused.select(DATA, stability=-1)
 

@@ -16,7 +16,7 @@ MOST_STABLE = 8
 NONE = {
     "": "ask for a number of features, or for less sparsity",
     "stability": "no feature is stable, that is, half-samples do not agree on any",
-    "knockoffs": "no feature can be distinguished from chance at this false discovery rate",
+    "knockoffs": "knockoffs found none at this false discovery rate; more samples or a larger rate may",
 }
 
 

@@ -363,16 +363,18 @@ KNOCKOFFS = {
     **_SUPPORT,
     **entries("""
         e_values_ : ndarray of shape (n_features,) or (n_groups,)
-            The mean of e-values over the draws; at most one on average for features that say nothing. Zero
-            for what was not tested.
+            The mean of e-values over the draws, whose sum over irrelevant features is at most the number of
+            features, in expectation. Zero for what was not tested.
         threshold_ : float
             The smallest e-value that is selected; infinite where none is.
         frequencies_ : ndarray of shape (n_features,) or (n_groups,)
-            The share of draws in which a feature was ahead of what copies reach by chance.
+            The share of draws in which a feature passed the threshold of that draw.
         n_discoveries_ : int
             How many features the rate allows to select, beside those of ``keep``.
         statistics_ : ndarray of shape (n_draws, n_features) or (n_draws, n_groups)
             W of each draw; zero for what was not tested.
+        n_copies_ : int
+            How many copies of each feature competed with it.
         representatives_ : ndarray of int of shape (n_features,) or (n_groups,)
             The position of the feature that was tested for each: itself, unless clusters were made; -1 for
             constants and for what is kept.

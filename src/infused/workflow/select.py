@@ -91,7 +91,7 @@ def select(
         By default 5 where that takes a few seconds.
     fdr : float, default=None
         The share of what is selected that may be false, such as 0.1: features are selected by knockoffs
-        (:class:`KnockoffSelector`), as many as the rate allows.
+        (:class:`KnockoffSelector`), as many as the rate allows, so that ``k`` cannot be given too.
     seed : int, default=0
         For everything that is drawn at random.
     n_jobs : int, default=None
@@ -125,7 +125,7 @@ def select(
     request = Request(
         source=path_or_name(data),
         reading=reading,
-        method=_keeping(_at_rate(asked, fdr), several(keep)),
+        method=_keeping(_at_rate(asked, fdr, k), several(keep)),
         k=plain(k),
         transform=transform,
         seed=plain(seed),
@@ -423,10 +423,14 @@ def _n_selected(selector: Any, coded: Coded) -> int:
     return len(np.unique(coded.variables[selector.get_support()]))
 
 
-def _at_rate(method: Method, fdr: float | None) -> Method:
-    """The method, or knockoffs where a false discovery rate was asked for."""
+def _at_rate(method: Method, fdr: float | None, k: Any) -> Method:
+    """Return the method, or knockoffs where a false discovery rate was asked for."""
     if fdr is None:
         return method
+    if k is not None and not isinstance(k, str):
+        raise InputError(
+            Setting("fdr", fdr), " chooses the number of features: leave ", Setting("k", k), " out"
+        )
     if method not in (Method(USUAL), Method("knockoffs", method.parameters)):
         raise InputError(
             Setting("fdr", fdr), " selects by knockoffs: leave ", Setting("method"), " and its parameters out"

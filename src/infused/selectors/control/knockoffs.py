@@ -459,8 +459,8 @@ class _Tests:
 def _warn_of_too_few(n: int, fdr: float, n_copies: int) -> None:
     warnings.warn(
         f"fdr={fdr:g} with {count(n_copies, 'copy')} of each feature selects at least "
-        f"{ceil(1 / (n_copies * fdr))} features or none, but {n} can be tested: take a larger fdr, or a larger "
-        "n_copies.",
+        f"{ceil(1 / (n_copies * fdr))} features or none, but {n} can be tested: take a larger fdr, or "
+        "more copies.",
         stacklevel=3,
     )
 
