@@ -1,4 +1,4 @@
-"""Shadows: shuffled copies of features compete with what a selector chose."""
+"""Shadows: permuted copies of features compete with what a selector chose."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from scipy.stats import binomtest
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.feature_selection import SelectKBest
 
@@ -73,6 +74,26 @@ def test_noise_is_told_as_noise():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(80, 40)), np.arange(80) % 2
     assert shadow_test(Lasso(n_features_to_select=10).fit(X, y), X, y, random_state=0).n_beaten >= 8
+
+
+@pytest.mark.parametrize("max_shadows", [30, 10])
+def test_p_values_are_honest_where_no_feature_is_relevant(max_shadows):
+    """Of all draws of noise, at most a share of a has any p-value of a or less."""
+    smallest = []
+    for seed in range(120):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(40, 30)), rng.normal(size=40)
+        selector = Ranks(n_features_to_select=3).fit(X, y)
+        test = shadow_test(selector, X, y, n_repeats=19, max_shadows=max_shadows, random_state=seed)
+        smallest.append(test.p_values.min())
+    for level in (0.1, 0.2, 0.5):
+        assert binomtest(int(np.sum(np.array(smallest) <= level)), 120, level, "greater").pvalue > 0.01
+
+
+def test_p_values_of_relevant_features_are_small():
+    X, y = made()
+    test = shadow_test(Lasso(n_features_to_select=4).fit(X, y), X, y, n_repeats=19, random_state=0)
+    assert set(test.features[test.p_values <= 0.05]) == {3, 8}
 
 
 def test_known_features_of_known_data_win():

@@ -103,6 +103,15 @@ def test_bounds_by_their_formulas():
         assert expected_false(q, threshold, p, 50, "r-concave") <= c * theta * q
 
 
+@pytest.mark.parametrize(
+    ("p", "q", "cutoff", "bound", "published"),
+    [(9, 2, 0.75, "unimodal", 0.454), (88, 20, 0.8, "unimodal", 3.743316), (10, 3, 0.95, "worst-case", 1.0)],
+)
+def test_bounds_are_those_of_stabs(p, q, cutoff, bound, published):
+    """Compare with what the R package prints; the last is its rule of Meinshausen and Bühlmann."""
+    assert expected_false(q, cutoff, p, 50, bound) == pytest.approx(published, abs=5e-4)
+
+
 @pytest.mark.parametrize("bound", BOUNDS)
 def test_two_of_three_give_the_third(bound):
     q = largest_number(0.8, 1.0, 500, 50, bound)

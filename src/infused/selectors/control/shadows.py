@@ -1,4 +1,4 @@
-"""Is a selection better than chance? Shuffled copies of the features compete with them."""
+"""Is a selection better than chance? Permuted copies of the features compete with them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_SHADOWS = 1000
 
 @dataclass(frozen=True)
 class ShadowTest:
-    """How selected features fare against shuffled copies of features, which say nothing of the target.
+    """Selected features beside randomly permuted copies of all features (shadows).
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class ShadowTest:
     wins : ndarray of shape (n_selected,)
         The share of repeats in which each was ahead of all shadows.
     n_repeats : int
-        How often the shadows were shuffled anew.
+        How often the shadows were permuted.
     n_features : int
         Features (or groups) that compete.
     n_shadows : int
@@ -40,10 +40,12 @@ class ShadowTest:
 
     Attributes
     ----------
+    p_values : ndarray of shape (n_selected,)
+        Permutation p-value of each selected feature, adjusted for the number of features.
     n_beaten : int
         Selected features that the best shadow was ahead of in half of the repeats or more.
     by_chance : float
-        How many of the features would be ahead of all shadows if none had to do with the target.
+        Expected number of features that are ahead of all shadows in a repeat if no feature is relevant.
 
     See Also
     --------
@@ -56,6 +58,8 @@ class ShadowTest:
     >>> test = ShadowTest(np.array([4, 2]), np.array([1.0, 0.2]), n_repeats=5, n_features=30, n_shadows=30)
     >>> test.n_beaten
     1
+    >>> test.p_values.round(3)
+    array([0.167, 0.833])
     """
 
     features: Ints
@@ -65,13 +69,26 @@ class ShadowTest:
     n_shadows: int
 
     @property
+    def p_values(self) -> Floats:
+        r"""Compute the permutation p-value of each selected feature, adjusted for the number of features.
+
+        With R repeats of S shadows beside N features it is :math:`(1 + b_j) / (1 + RS/N)`, where in
+        :math:`b_j` repeats a shadow was ahead of the feature: the best of N irrelevant features is ahead of
+        all R S shadows with the probability N / (N + R S). A p-value of 0.05 needs 19 repeats or more.
+        """
+        behind = np.rint(self.n_repeats * (1 - self.wins))
+        return np.asarray(
+            np.minimum((1 + behind) / (1 + self.n_repeats * self.n_shadows / self.n_features), 1.0)
+        )
+
+    @property
     def n_beaten(self) -> int:
-        """Selected features that the best shadow was ahead of in half of the repeats or more."""
+        """Count the selected features that the best shadow was ahead of in half of the repeats or more."""
         return int((self.wins <= 0.5).sum())
 
     @property
     def by_chance(self) -> float:
-        """How many of the features would be ahead of all shadows if none had to do with the target."""
+        """Return how many features are expected to be ahead of all shadows if no feature is relevant."""
         return self.n_features / (self.n_shadows + 1)
 
 
@@ -84,15 +101,18 @@ def shadow_test(
     max_shadows: int = MOST_SHADOWS,
     random_state: Any = None,
 ) -> ShadowTest:
-    r"""Let shuffled copies of features compete with the features that a selector chose.
+    r"""Test selected features against randomly permuted copies of all features (shadows).
 
     .. math::
 
         \mathrm{wins}_j = \frac1R \sum_{r=1}^R 1\{\mathrm{rank}_r(f_j) < \min_s \mathrm{rank}_r(\tilde f_s)\}
 
-    In each repeat the rows of X are shuffled, all columns alike, so that the shadows relate to one another as
-    the features do, and to the target only by chance. The selector ranks features and shadows together. A
-    feature that does not beat the best shadow is no better than the best of as many that say nothing.
+    In each repeat the rows of X are permuted, all columns alike, so that the shadows relate to one another as
+    the features do, and to the target only by chance. The selector ranks features and shadows together. The
+    best of many irrelevant features is ahead of all shadows in about half of the repeats, so a large share of
+    wins alone is no evidence: ``p_values`` take the number of features into account, and need 19 repeats or
+    more to reach 0.05. They are those of a permutation test where no feature is relevant; where some are,
+    they compare the others with shadows that compete with the relevant ones, too.
 
     Parameters
     ----------
@@ -103,11 +123,11 @@ def shadow_test(
     y : array of shape (n_samples,) or (n_samples, n_targets)
         The target that it was fitted on.
     n_repeats : int, default=5
-        How often to shuffle; each repeat is a fit on features and shadows.
+        How often to permute; each repeat is a fit on features and shadows.
     max_shadows : int, default=1000
         With more features than this, some neighbouring ones alone get shadows, others in each repeat.
     random_state : int, RandomState instance or None, default=None
-        Seed of the shuffles.
+        Seed of the permutations.
 
     Returns
     -------
@@ -121,7 +141,7 @@ def shadow_test(
     References
     ----------
     M. B. Kursa, W. R. Rudnicki, "Feature selection with the Boruta package", Journal of Statistical Software
-    36 (2010), whose shadows are shuffled column by column, for random forests.
+    36 (2010), whose shadows are permuted column by column, for random forests.
 
     Examples
     --------
@@ -130,9 +150,9 @@ def shadow_test(
     >>> rng = np.random.default_rng(1)
     >>> X = rng.normal(size=(100, 20))
     >>> y = X[:, 3] + X[:, 8] + 0.5 * rng.normal(size=100)
-    >>> test = shadow_test(Lasso(n_features_to_select=6).fit(X, y), X, y, random_state=0)
-    >>> test.features[test.wins > 0.5], test.n_beaten
-    (array([3, 8]), 4)
+    >>> test = shadow_test(Lasso(n_features_to_select=6).fit(X, y), X, y, n_repeats=19, random_state=0)
+    >>> test.features[test.p_values <= 0.05]
+    array([3, 8])
     """
     check_is_fitted(selector)
     if not hasattr(selector, "ranking_") or not hasattr(selector, "support_"):
