@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from contextlib import contextmanager
+from dataclasses import replace
 from statistics import median
 
 import numpy as np
@@ -27,6 +28,10 @@ SWITCHES = (
 )
 BARS = """(figure) => [...document.querySelectorAll(`td.${figure} .track span`)].map(
   (bar) => (100 * bar.offsetWidth) / bar.parentElement.offsetWidth)"""
+LABELS = """() => [...document.querySelectorAll("#chart-distribution0 .ytick text")].filter((text) => {
+  const place = text.getBoundingClientRect(), chart = text.closest(".chart").getBoundingClientRect();
+  return getComputedStyle(text).display !== "none" && place.width > 0 && place.left >= chart.left;
+}).map((text) => text.textContent)"""
 TYPE_AND_MEASURE = """() => {
   const field = document.getElementById("search");
   return ["e", "en", "_9", "5", "_7", "1_", "zz", "9", "p", ""].map((text) => {
@@ -255,3 +260,24 @@ def test_names_have_room_and_numbers_stay_on_a_line(open_page, name):
             found = page.evaluate(NAMES_AND_NUMBERS)
             assert min(found["widths"]) >= 170, width
             assert set(found["numbers"]) == {1} and found["page"], width
+
+
+def test_labels_of_bars_never_vanish(browser, tmp_path):
+    """Levels with long names, and the missing values below them, in charts as narrow as on a phone."""
+    record = records.cells_record()
+    levels = (*(f"Southampton number {n}" for n in range(12)), "(missing)")
+    found = replace(
+        record.distributions[0],
+        levels=levels,
+        edges=tuple(n - 0.5 for n in range(14)),
+        counts=((1,) * 13, (2,) * 13),
+    )
+    path = tmp_path / "levels.html"
+    path.write_text(render_report(replace(record, distributions=(found,) * 3)), encoding="utf-8")
+    for width in (390, 1280):
+        page = browser.new_page(viewport={"width": width, "height": 900})
+        page.goto(path.as_uri())
+        page.wait_for_selector("html[data-ready=true]", timeout=60_000)
+        shown = page.evaluate(LABELS)
+        assert len(shown) == 13 and shown[-1] == "(missing)"
+        page.close()

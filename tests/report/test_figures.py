@@ -427,3 +427,9 @@ def test_the_frequencies_and_the_path_of_stability_selection():
     assert drawn == {tuple(row) for row in selector.path_[:, np.argsort(selector.ranking_)[:6]].T}
     with pytest.raises(InputError, match="AnovaSelector is no fitted StabilitySelection"):
         plot_stability(make_selector("anova"))
+
+
+def test_every_bar_has_its_name(rng):
+    X = rng.normal(size=(40, 45))
+    selector = StabilitySelection("anova", n_pairs=3, random_state=0).fit(X, np.arange(40) % 2)
+    assert len(plot_stability(selector, top=45).get_yticklabels()) == 45

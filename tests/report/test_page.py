@@ -405,4 +405,16 @@ def test_levels_of_categories_are_bars():
     )
     chart = distribution_charts(few)[0]
     assert [trace["type"] for trace in chart.data] == ["bar", "bar"]
-    assert chart.layout["xaxis"]["ticktext"] == ["a", "b", "c"]
+    assert chart.layout["yaxis"]["ticktext"] == ["a", "b", "c"]
+    assert chart.data[0]["y"] == [0, 1, 2] and chart.data[0]["orientation"] == "h"
+
+
+def test_two_values_are_two_bars():
+    record = records.digits_record()
+    found = replace(record.distributions[0], levels=None, edges=(-0.5, 0.5, 1.5), counts=((3, 1), (1, 3)))
+    few = replace(record, data=replace(record.data, classes=record.data.classes[:2]), distributions=(found,))
+    chart = distribution_charts(few)[0]
+    assert [(trace["type"], trace["x"]) for trace in chart.data] == [
+        ("bar", [75.0, 25.0]), ("bar", [25.0, 75.0]),
+    ]  # fmt: skip
+    assert chart.layout["yaxis"]["ticktext"] == ["0", "1"]

@@ -78,9 +78,10 @@ def names_axis(names: Sequence[str], longest: int = LONGEST_TICK, **more: Any) -
     return {"tickmode": "array", **ticks, "range": [-0.6, len(names) - 0.4], **more}
 
 
-def rows_axis(names: Sequence[str]) -> dict[str, Any]:
+def rows_axis(names: Sequence[str], longest: int = LONGEST_TICK) -> dict[str, Any]:
     """Make an axis with names from top to bottom."""
-    return names_axis(names, autorange=False, range=[len(names) - 0.4, -0.6], automargin=True, showgrid=False)
+    downwards = {"autorange": False, "range": [len(names) - 0.4, -0.6]}
+    return names_axis(names, longest, automargin=True, showgrid=False, **downwards)
 
 
 def bars(

@@ -40,10 +40,13 @@ def distribution_charts(record: SelectionRecord) -> list[Chart]:
     classes = [one.name for one in record.data.classes or ()]
     charts = []
     for n, found in enumerate(record.distributions):
+        levels = _levels_of(found)
         if len(classes) > FEW_CLASSES:
             charts.append(_strips(n, found, classes))
+        elif levels is None:
+            charts.append(_curves(n, found, classes))
         else:
-            charts.append((_curves if found.levels is None else _bars)(n, found, classes))
+            charts.append(_bars(n, found, levels, classes))
     return charts
 
 
@@ -80,27 +83,40 @@ def _curves(n: int, found: ClassDistribution, classes: list[str]) -> Chart:
     return _small(n, found.name, 170, traces, {"nticks": 5}, PERCENT)
 
 
-def _bars(n: int, found: ClassDistribution, classes: list[str]) -> Chart:
-    """Draw the levels of a category: what share of each class has them."""
-    levels = found.levels or ()
+def _bars(n: int, found: ClassDistribution, levels: Sequence[str], classes: list[str]) -> Chart:
+    """Draw the levels of a category: what share of each class has them.
+
+    Bars lie, so that every level has room for its name.
+    """
     traces: list[Trace] = [
         {
             "type": "bar",
+            "orientation": "h",
             "name": label(name),
-            "x": list(range(len(levels))),
-            "y": share,
+            "x": share,
+            "y": list(range(len(levels))),
             "customdata": [[label(level), count] for level, count in zip(levels, counts, strict=True)],
             "marker": {"color": f"@series{c}"},
-            "hovertemplate": "%{fullData.name}<br>%{customdata[0]}: %{y:.1f}% (%{customdata[1]})"
+            "hovertemplate": "%{fullData.name}<br>%{customdata[0]}: %{x:.1f}% (%{customdata[1]})"
             "<extra></extra>",
         }
         for c, (name, share, counts) in enumerate(zip(classes, _shares(found), found.counts, strict=True))
     ]
-    return _small(n, found.name, 190, traces, _levels_axis(levels), PERCENT, barmode="group")
+    height = max(170, 46 + len(levels) * max(18, 6 + 7 * len(classes)))
+    rows = rows_axis(levels, LONGEST_HEADING)
+    return _small(n, found.name, height, traces, {**PERCENT, "showgrid": True}, rows, barmode="group")
+
+
+def _levels_of(found: ClassDistribution) -> Sequence[str] | None:
+    """Return the levels of a category, or the two values of a feature that has no others."""
+    if found.levels is not None or len(found.edges) != 3:
+        return found.levels
+    return [f"{(low + high) / 2:g}" for low, high in pairwise(found.edges)]
 
 
 def _levels_axis(levels: Sequence[str] | None) -> dict[str, Any]:
-    return {"nticks": 5} if levels is None else names_axis(levels, LONGEST_HEADING)
+    # Plotly leaves out names that are cut by the border of the chart, unless they stand.
+    return {"nticks": 5} if levels is None else names_axis(levels, LONGEST_HEADING, tickangle=-90)
 
 
 def _bins(found: ClassDistribution) -> list[str]:

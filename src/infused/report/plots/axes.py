@@ -71,10 +71,10 @@ def spread_limits(values: Floats, lowest: float = 0.0, highest: float = 100.0) -
     return low - least, high + least
 
 
-def label_places(axis: Axis, names: Sequence[str], places: Any = None) -> None:
-    """Write names at 0, 1, 2, ... or at the given places; of too many, every second, third, ..."""
+def label_places(axis: Axis, names: Sequence[str], places: Any = None, *, most: int = MOST_LABELS) -> None:
+    """Write names at 0, 1, 2, ... or at the given places; of more than the most, every second, third, ..."""
     spots = np.arange(len(names)) if places is None else np.asarray(places)
-    step = -(-len(names) // MOST_LABELS)
+    step = -(-len(names) // most)
     labels = [_shortened(name) for name in names[::step]]
     upright = isinstance(axis, XAxis) and len(labels) * max(map(len, labels)) > MOST_CHARACTERS
     size = "small" if len(labels) > MOST_LABELS // 2 else "medium"

@@ -367,7 +367,7 @@ def plot_stability(
     else:
         ax.barh(np.arange(len(found.features)), found.shares, color=colours, height=0.7)
         ax.axvline(found.threshold, color=MARK, linestyle="--", linewidth=1.2)
-        label_places(ax.yaxis, found.features)
+        label_places(ax.yaxis, found.features, most=len(found.features))  # as high as needed
         ax.set(xlabel="Selection frequency", xlim=(0, 1.02), ylim=(len(found.features) - 0.4, -0.6))
     ax.set_title(f"{found.bound} ({found.n_halves} half-samples)", fontsize="medium")
     return ax
