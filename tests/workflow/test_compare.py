@@ -36,6 +36,8 @@ def test_the_answer(found):
     assert found.verdict in repr(found)
     assert found.n_failed == 0
     assert len(found.rows) == 3 * (3 * 2 + 2)
+    notes = standings_table(found.standings).notes
+    assert any(" The whole comparison took " in note for note in notes)
     fragment = found._repr_html_()
     assert "lasso (lambda1=0.1)" in fragment and "<script" not in fragment
 

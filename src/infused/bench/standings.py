@@ -57,6 +57,8 @@ class Standings:
         mean, error, k, n_folds, difference (to the best method), low, high, p_value, failed.
     reason : str, default=""
         Why this metric counts, where nobody asked for it.
+    seconds : float, default=None
+        How long all of it took, by the clock; None where it was measured earlier.
 
     See Also
     --------
@@ -79,6 +81,7 @@ class Standings:
     rows: DataFrame
     references: DataFrame
     reason: str = ""
+    seconds: float | None = None
 
     @property
     def everyone(self) -> DataFrame:

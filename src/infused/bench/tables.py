@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from infused._runtime.progress import time_text
 from infused.bench import paper
 from infused.bench.plan import REFERENCES, ProtocolName
 from infused.bench.ranks import ALPHA, holm, paired_test, rank_comparison
@@ -180,12 +181,21 @@ def standings_table(standings: Standings) -> ResultTable:
         data=numbers[columns].rename(columns={"label": "method", "error": "standard_error"}),
         notes=(
             *([standings.reason] if standings.reason else []),
+            *_spent(standings),
             fold_note(standings.curves),
             *failure_notes(standings.rows),
             *version_notes(standings.rows),
         ),
         strong=frozenset((n, "Method") for n in range(len(tied))),
     )
+
+
+def _spent(standings: Standings) -> list[str]:
+    """Say what the seconds of the table are, and how long all of it took."""
+    if standings.seconds is None:
+        return []
+    whole = time_text(standings.seconds)
+    return [f"Seconds: CPU time to select on one fold. The whole comparison took {whole}."]
 
 
 def metric_title(metric: str) -> str:

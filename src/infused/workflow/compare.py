@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from infused._runtime.files import Content, write_together, write_whole
@@ -311,10 +312,13 @@ def compare(
         references=True,
         allow_imports=allow_imports,
     )
+    start = perf_counter()
     rows = _rows(experiment, store, n_jobs, timeout, watch)
+    seconds = perf_counter() - start
     _warn_of_stops(rows)
     metric, why = (scoring, "") if scoring is not None else experiment.problems[0].default_scoring
-    return Comparison(compare_methods(rows, metric=metric, reason=why), experiment)
+    standings = compare_methods(rows, metric=metric, reason=why)
+    return Comparison(replace(standings, seconds=seconds), experiment)
 
 
 def _once(dataset: Dataset) -> Dataset:
