@@ -26,7 +26,7 @@ GROUPS = {
     "Selectors by id": ("make_selector", "available_selectors"),
     "Structural information": (
         "structural_information", "StructuralInformation", "feature_distributions", "target_distributions",
-        "FeatureGraph", "jensen_shannon", "similarity",
+        "FeatureGraph", "jensen_shannon", "similarity", "relation_curve",
     ),
     "Data, progress, clusters": ("fetch_dataset", "progress", "cluster"),
 }  # fmt: skip

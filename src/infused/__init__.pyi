@@ -11,6 +11,7 @@ from ._runtime.threads import set_config as set_config
 from .data.named import fetch_dataset as fetch_dataset
 from .graphs import FeatureGraph as FeatureGraph
 from .graphs import feature_distributions as feature_distributions
+from .graphs import relation_curve as relation_curve
 from .graphs import target_distributions as target_distributions
 from .information import StructuralInformation as StructuralInformation
 from .information import jensen_shannon as jensen_shannon

@@ -2,5 +2,11 @@
 
 from infused.graphs.distributions import feature_distributions, target_distributions
 from infused.graphs.feature_graph import FeatureGraph
+from infused.graphs.relation import relation_curve
 
-__all__ = ["FeatureGraph", "feature_distributions", "target_distributions"]
+__all__ = [
+    "FeatureGraph",
+    "feature_distributions",
+    "relation_curve",
+    "target_distributions",
+]
