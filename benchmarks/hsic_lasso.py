@@ -35,7 +35,7 @@ from infused import HSICLasso, make_selector
 
 Array = NDArray[Any]
 
-FOUND, MOST_BYTES = 20, 1.5e9
+FOUND, LEAST, MOST_BYTES = 20, 0.01, 1.5e9
 PEER_SETS = ("breast cancer", "digits", "Lymphoma", "Leukemia", "Isolet1", "YaleB", "USPS", "RELATHE")
 RANKED_SETS, KS, MOST_RANKED = ("Lymphoma", "Leukemia", "Isolet1", "YaleB", "RELATHE"), (5, 10, 20, 50), 1600
 SHAPES = ((1000, 250), (1000, 500), (1000, 1000), (2000, 500), (4000, 500), (20_000, 500), (100_000, 500))
@@ -76,9 +76,11 @@ def peer() -> Iterator[Row]:
         A = A[:, A.std(axis=0) > 0]
         start = process_time()
         K, KL, L = hsic_lasso(A.T.astype(np.float32), codes[None, :], "Delta", n_jobs=1, B=n)
-        path, theirs, _, lambdas, *_ = nlars(K, KL, FOUND, 0)
+        path, _, _, lambdas, *_ = nlars(K, KL, FOUND, 0)
         peer_s = process_time() - start
-        reached = float(lambdas[0, path.shape[1] - 1])
+        lambdas = lambdas[0, : path.shape[1]]
+        last = int(np.flatnonzero(lambdas > LEAST * lambdas[0])[-1])  # it may go on below zero
+        theirs, reached = path[:, last], float(lambdas[last])
         largest = HSICLasso(lambda1=1.0).fit(A, codes).lambda_
         ours_s, ours = _timed(HSICLasso(lambda1=reached / largest, ranking="path"), A, codes)
         whole_s, _ = _timed(HSICLasso(lambda1=reached / largest, ranking="path"), X, y)

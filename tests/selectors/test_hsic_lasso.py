@@ -87,6 +87,7 @@ def solved(K, L, lambda1, lambda2=0.0, free=()):
 @every_graph
 def test_fusion_is_that_of_the_problem(graph, lambda2):
     X, y = problem(real=False)
+    X = X[:, np.arange(12) != 9]  # a constant is not in the chain
     K, L = graphs_of(X, y, graph, False)
     selector = HSICLasso(graph=graph, fusion="chain", lambda1=0.1, lambda2=lambda2, tol=1e-10).fit(X, y)
     largest = selector.lambda_ / 0.1
@@ -94,6 +95,16 @@ def test_fusion_is_that_of_the_problem(graph, lambda2):
     together = lambda b: np.delete(b, [2, 8])  # copies may share  # noqa: E731
     np.testing.assert_allclose(together(selector.graph_coef_), together(b), atol=1e-4)
     assert selector.certificate_ <= 1e-10 and selector.converged_
+
+
+def test_a_constant_is_not_in_the_chain():
+    X, y = problem(real=True)
+    fused = HSICLasso(fusion="chain", lambda2=0.5).fit(X, y)
+    without = HSICLasso(fusion="chain", lambda2=0.5).fit(np.delete(X, 9, axis=1), y)
+    assert fused.graph_coef_[9] == 0
+    np.testing.assert_allclose(np.delete(fused.graph_coef_, 9), without.graph_coef_, atol=1e-9)
+    nothing = HSICLasso(fusion="chain").fit(np.ones((6, 3)), np.arange(6) % 2)
+    assert not nothing.graph_coef_.any()
 
 
 def test_what_is_kept_carries_no_penalty():

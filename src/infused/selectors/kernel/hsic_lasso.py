@@ -213,12 +213,16 @@ class HSICLasso(BaseSelector):
         every = np.arange(len(c))
         path.load(every)
         problem = GraphLasso(path.gram(every), c, path.penalty, lambda1, self.lambda2 * path.largest)
-        b, n_iter = problem.solve_fused(self.tol, self.max_iter)
+        varies = np.flatnonzero(np.diagonal(problem.G) > 0)  # fusion would give constants a coefficient
+        b, n_iter = np.zeros(len(c)), 0
+        if len(varies):
+            b[varies], n_iter = problem.restricted(varies).solve_fused(self.tol, self.max_iter)
         support = np.flatnonzero(b)
         order = support[np.argsort(-b[support], kind="stable")].tolist()
         if self.ranking == "recursive":
             order = recursive_order(problem.restricted(support), support, self.tol, self.max_iter)
-        return _Fitted(b, c - problem.G @ b, lambda1, problem.duality_gap(b), n_iter, order)
+        gap = problem.restricted(varies).duality_gap(b[varies])
+        return _Fitted(b, c - problem.G @ b, lambda1, gap, n_iter, order)
 
     def _store(self, inputs: Inputs, kept: Ints, path: GraphPath, fitted: _Fitted, k: int | None) -> None:
         """Set the fitted attributes: features with a coefficient first, then by what is left of relevance."""
