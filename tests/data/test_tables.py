@@ -276,6 +276,10 @@ def test_many_values_with_holes_are_measured(tmp_path):
     y = np.random.default_rng(0).gamma(2.0, 50.0, 40_000).astype(int)
     pd.DataFrame({"a": np.sqrt(np.arange(len(y))), "pm2.5": y}).to_csv(tmp_path / "t.csv", index=False)
     data = load_data(tmp_path / "t.csv", target="pm2.5")
+    assert data.kind == "real" and data.notes == (), "beyond doubt"
+    y = np.random.default_rng(0).gamma(2.0, 10.0, 400).astype(int)
+    pd.DataFrame({"a": np.sqrt(np.arange(len(y))), "y": y}).to_csv(tmp_path / "u.csv", index=False)
+    data = load_data(tmp_path / "u.csv", target="y")
     assert data.kind == "real" and "task to classification" in data.notes[-1]
 
 

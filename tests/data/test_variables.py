@@ -257,6 +257,7 @@ def test_numbers_that_may_mean_a_missing_value_are_pointed_out(tmp_path):
         "children": rng.poisson(1.0, 300),
         "dose": rng.choice([0, 100, 200, 300, 400, 500], 300),
         "rating": rng.choice([-1, 1], 300),
+        "road": np.where(np.arange(300) % 4 == 0, 24, rng.integers(1, 9, 300)),
         "y": ["u", "v"] * 150,
     }
     data = written(tmp_path, table)

@@ -123,8 +123,8 @@ def _piles(found: Variables) -> list[str]:
 def edge_piles(values: Floats) -> list[float]:
     """Find whole numbers on which many rows pile up, at the edge and apart from all other values.
 
-    Such a number is farther from the others than these are from each other, is negative where no other is, or
-    has nines alone, from 99 on.
+    Such a number is negative where no other is, has nines alone (from 99 on), or is three times farther from
+    the others than these are from each other; one that is negative need be only once as far.
     """
     present = values[~np.isnan(values)]
     found = []
@@ -136,7 +136,7 @@ def edge_piles(values: Floats) -> list[float]:
         others = present[~on_it]
         gap, spread = np.abs(others - edge).min(), np.ptp(others)
         nines = set(f"{abs(edge):.0f}") == {"9"} and abs(edge) >= 99 and gap > 0.1 * spread
-        apart = gap > spread or nines or (edge < 0 <= others.min())
+        apart = gap > (spread if edge < 0 else 3 * spread) or nines or edge < 0 <= others.min()
         if apart and len(np.unique(others)) >= LEAST_OTHERS:
             found.append(float(edge))
     return found

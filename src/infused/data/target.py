@@ -42,6 +42,7 @@ COUNTED = {
     ),
     *("price", "ring", "sale", "score", "stay", "total", "visit", "week", "year"),
 }
+MOST_LIKELY_CLASSES = 100  # more whole numbers that are no codes are surely measured
 KINDS: dict[str | None, TargetKind] = {"classification": "classes", "regression": "real"}
 
 
@@ -199,15 +200,16 @@ def settle_target(y: Array, name: str, task: str | None) -> tuple[Array, TargetK
     whole = y.dtype.kind in "iu" or (y.dtype.kind == "f" and bool((y == np.floor(y)).all()))
     values, times = np.unique(y, return_counts=True)
     counted = y.dtype.kind != "U" and len(values) > SURELY_CLASSES and _named_like_count(name)
+    classes = not counted and are_classes(y)
+    likely = classes or (len(values) <= MOST_LIKELY_CLASSES and 2 * len(values) <= len(y) and not counted)
     doubt = []
-    if asked is None and in_doubt(y):
-        classes = not counted and are_classes(y)
+    if asked is None and likely and in_doubt(y):
         taken, option = ("classes", "regression") if classes else ("measured", "classification")
         doubt = [
             f"the {len(values)} whole numbers of {quoted(name)} were taken as {taken}: if that is wrong, set "
             f"the option task to {option}"
         ]
-    if asked is None and (counted or not are_classes(y)):
+    if asked is None and not classes:
         return _real(y, name, asked), "real", doubt
     _check_classes(y, values, name)
     return _labels(y, whole), "classes", [*_class_notes(values, times, name), *doubt]
