@@ -63,7 +63,7 @@ def test_the_record_is_what_python_gives(folder, infused):
     assert request.method.parameters["lambda2"] == 0.005, "defaults are recorded too"
     assert "n_jobs" not in request.method.parameters
     assert record.data.fingerprint == data.fingerprint
-    assert set(record.timings) == {"read", "select"}
+    assert set(record.timings) == {"read", "select", "score"}
 
 
 def test_json_and_nothing_else(folder, infused):

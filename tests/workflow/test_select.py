@@ -312,6 +312,23 @@ def test_a_leak_and_noise_are_the_first_thing_that_one_reads(table, tmp_path, mo
         shutil.rmtree("infused-data")
 
 
+def test_apply_keeps_the_index_and_an_id(table, tmp_path):
+    found = infused.select(table, "diagnosis", k=2, method="anova", stability=0, folds=0)
+    named = table.set_axis([f"patient {n}" for n in range(len(table))], axis=0)
+    assert found.apply(named).index.equals(named.index)
+    assert found.apply((named.drop(columns="diagnosis"), named["diagnosis"])).index.equals(named.index)
+    table.insert(3, "sample", [f"00{n}" for n in range(len(table))])
+    table.to_csv(tmp_path / "new.csv", index=False)
+    for data in (table, tmp_path / "new.csv", pl.from_pandas(table)):
+        reduced = found.apply(data, id="sample")
+        assert reduced.columns.tolist() == ["sample", *found.features]
+        assert reduced["sample"].tolist() == table["sample"].tolist()
+    with pytest.raises(InputError, match="no such column; did you mean 'sample'"):
+        found.apply(table, id="sampel")
+    with pytest.raises(InputError, match="is a selected feature"):
+        found.apply(table, id=found.features[0])
+
+
 def test_a_given_number_has_a_score(file):
     """The same as that of the curve by which the number is chosen, with the selection inside the folds."""
     found = infused.select(file, "diagnosis", k=2, method="anova", stability=0)

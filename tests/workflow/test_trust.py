@@ -87,7 +87,7 @@ def test_a_false_discovery_rate():
         infused.select(DATA, method="lasso", fdr=0.2)
     with pytest.raises(InputError, match=r"fdr=0\.2 chooses the number of features: leave k=5 out"):
         infused.select(DATA, k=5, fdr=0.2)
-    with pytest.raises(InputError, match="stability=-1: give a number of pairs of halves"):
+    with pytest.raises(InputError, match="stability=-1: give a whole number from 1"):
         infused.select(DATA, stability=-1)
 
 

@@ -308,7 +308,7 @@ OPTIONS = (
     *READ_OPTIONS,
     *("keep", "transform", "seed", "method", "methods", "lambda1", "lambda2", "lambda3"),
     *("formulation", "fusion", "force", "data", "output", "neighbours", "folds", "repeats", "protocol"),
-    *("stability", "fdr", "allow_imports"),
+    *("stability", "fdr", "allow_imports", "id"),
     *("classifier", "scoring", "timeout", "memory", "retry", "store", "datasets", "dataset", "format"),
     *("scheduler", "workers"),
 )

@@ -87,6 +87,9 @@ def apply(
     transformed: Annotated[
         bool, typer.Option("--transformed", help="Write transformed values, as the selection saw them.")
     ] = False,
+    id: Annotated[
+        str | None, typer.Option("--id", metavar="COLUMN", help="Keep this column in front, as it is.")
+    ] = None,
     quiet: o.Quiet = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
 ) -> None:
@@ -99,14 +102,14 @@ def apply(
     check_place(output, force)
     selection = Selection.load(record)
     with Watch(quiet=quiet) as watch:
-        reduced = selection.apply(data, transformed=transformed, **reading)
+        reduced = selection.apply(data, transformed=transformed, id=id, **reading)
         if output.suffix.lower() == ".csv":
             write_whole(output, frame_csv(reduced).encode())
         else:
             write_whole(output, reduced.to_parquet(index=False))
         watch.notes(reduced.attrs["notes"])
     if not quiet:
-        size = f"{reduced.shape[0]:,} rows x {reduced.shape[1]:,} features"
+        size = f"{reduced.shape[0]:,} rows x {len(selection):,} features"
         terminal.results().print(Text(f"{size} in {output}"), soft_wrap=True)
         again = o.typed("infused", "rerun", record)
         terminal.next_commands(terminal.results(), ("Repeat the selection", again))

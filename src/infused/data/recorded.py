@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from infused._runtime.messages import SHOWN, listed, quoted
+from infused._runtime.messages import SHOWN, listed, quoted, suggestion
 from infused._typing import Data, Floats
 from infused.coding import Levels, Origin, VariableCoding
 from infused.data.columns import Problems, check_unique, no_columns
@@ -35,7 +35,7 @@ from infused.data.written import (
     read_dates,
     recorded_number,
 )
-from infused.exceptions import Setting
+from infused.exceptions import InputError, Setting
 
 DEFAULTS = ReadOptions()
 
@@ -77,15 +77,22 @@ def load_features(source: Any, features: Sequence[str], options: ReadOptions = D
 
 
 def read_recorded(
-    source: Any, variables: Sequence[VariableCoding], options: ReadOptions = DEFAULTS
-) -> Features:
-    """Read recorded variables from other data, each as the record says; NaN where a value is missing.
+    source: Any, variables: Sequence[VariableCoding], options: ReadOptions = DEFAULTS, id: str | None = None
+) -> tuple[Features, list[Any] | None]:
+    """Read recorded variables from other data, each as the record says, and the column ``id`` as it is.
 
-    Categories are the positions of their recorded levels; those that the record lacks follow after them.
+    NaN stands for a missing value. Categories are the positions of their recorded levels; those that the
+    record lacks follow after them.
     """
     found = find_source(source)
     raw = in_numbers(found.read(options, "texts"), found.where, options.transpose)
-    return _recorded(raw, variables, options, found.where)
+    features = _recorded(raw, variables, options, found.where)
+    if id is None:
+        return features, None
+    stored = raw.columns.column_names if isinstance(raw, RawTable) else []
+    if not isinstance(raw, RawTable) or id not in stored:
+        raise InputError(Setting("id", id), f": {found.where} has no such column", suggestion(id, stored))
+    return features, raw.columns.column(id).to_pylist()
 
 
 def _recorded(raw: Raw, variables: Sequence[VariableCoding], options: ReadOptions, where: str) -> Features:

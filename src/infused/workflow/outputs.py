@@ -80,7 +80,7 @@ def _parquet(table: Any) -> bytes:
 
 
 def reduced_table(record: SelectionRecord, dataset: Dataset) -> Any:
-    """The selected features in rank order, then the target, as an Arrow table."""
+    """Return the selected features in rank order, then the target, as an Arrow table."""
     pyarrow = extra("pyarrow")
     names = [feature.name for feature in record.selected]
     chosen = [feature.index for feature in record.selected]
@@ -95,7 +95,7 @@ def reduced_table(record: SelectionRecord, dataset: Dataset) -> Any:
 
 
 def _column(dataset: Dataset, feature: int) -> Any:
-    """A feature as an Arrow array: numbers, or names of levels; null for gaps."""
+    """Return a feature as an Arrow array: numbers, or names of levels; null for missing values."""
     pyarrow = extra("pyarrow")
     values = dense_columns(dataset.X, [feature])[:, 0]
     levels = None if dataset.levels is None else dataset.levels[feature]
@@ -105,7 +105,7 @@ def _column(dataset: Dataset, feature: int) -> Any:
 
 
 def selected_csv(record: SelectionRecord) -> str:
-    """One line for each selected feature: rank, feature, its figures, coefficients, redundancy group.
+    """Write one line for each selected feature: rank, feature, its figures, coefficients, redundancy group.
 
     A spreadsheet runs a cell that begins with ``=``, ``+``, ``-`` or ``@`` as a formula, and feature names
     come from files that others wrote. Such a name gets an apostrophe in front, as spreadsheets themselves
@@ -125,7 +125,7 @@ def selected_csv(record: SelectionRecord) -> str:
 
 
 def read_selected(path: str | PathLike[str]) -> list[str]:
-    """The feature names of a selected.csv, best first, as they are in the data."""
+    """Read the feature names of a selected.csv, best first, as they are in the data."""
     settle(Path(path).parent, FILES)
     with Path(path).open(encoding="utf-8", newline="") as file:
         return [unguarded(row["feature"]) for row in csv.DictReader(file)]

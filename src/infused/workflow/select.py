@@ -56,7 +56,7 @@ def select(
     allow_imports: bool = False,
     **options: Any,
 ) -> Selection:
-    """Select the features of some data that tell most about a target.
+    """Select the features of some data that predict a target best.
 
     Parameters
     ----------
@@ -67,20 +67,20 @@ def select(
     target : str or int, default=None
         The column to predict, by name or by position; not needed for a pair and for data that bring it.
     k : int, float, "auto" or None, default=None
-        How many features: a number, a fraction, "auto" for the smallest number that predicts as well as the
+        Number of features: a number, a fraction, "auto" for the smallest number that predicts as well as the
         best (by cross-validation), or None for as many as the method finds.
     method : str or selector, default="infused-lasso"
         One of :func:`infused.available_selectors`, with parameters after colons where wanted
         (``"lasso:lambda1=0.1"``), or a selector that is not fitted, also of a class of your own.
     keep : feature or list of features, default=()
-        What is always selected, by name or position, such as covariates that must be adjusted for: the others
-        are ranked given these. They come first, and count in k.
+        Features that are always selected, by name or position, such as covariates that must be adjusted for:
+        the others are ranked given these. They come first, and count in k.
     transform : {"none", "sqrt", "log1p", "auto"}, default="none"
-        What to do to the values first; "auto" takes what predicts best by cross-validation.
+        Transform of the values; "auto" chooses the one that predicts best by cross-validation.
     scoring : str, default=None
-        What counts where k or the transform is "auto": "accuracy", "balanced_accuracy", "roc_auc",
-        "average_precision", "f1" (macro), "r2", "mae", or another scorer of scikit-learn. By default R² for a
-        continuous target. Of classes accuracy, unless the largest has three quarters of the samples or the
+        Metric of the score, and of a choice of k or the transform: "accuracy", "balanced_accuracy",
+        "roc_auc", "average_precision", "f1" (macro), "r2", "mae", or another scorer of scikit-learn. By
+        default R² for a continuous target. Of classes accuracy, unless the largest has three quarters of the samples or the
         smallest less than a fifth of an equal share: then ROC AUC for two classes, balanced accuracy for
         several.
     stability : int, default=None
@@ -90,10 +90,10 @@ def select(
         Folds of the cross-validated score of the selection, with the selection inside the folds; 0 for none.
         By default 5 where that takes a few seconds.
     fdr : float, default=None
-        The share of what is selected that may be false, such as 0.1: features are selected by knockoffs
-        (:class:`KnockoffSelector`), as many as the rate allows, so that ``k`` cannot be given too.
+        False discovery rate, such as 0.1: features are selected by knockoffs (:class:`KnockoffSelector`), as
+        many as the rate allows, so that ``k`` cannot be given too.
     seed : int, default=0
-        For everything that is drawn at random.
+        Random seed.
     n_jobs : int, default=None
         Threads; -1 for every core. They do not change the result.
     allow_imports : bool, default=False
@@ -443,7 +443,7 @@ def _keeping(method: Method, keep: Sequence[str | int]) -> Method:
 
 
 def _places(method: Method, dataset: Dataset) -> list[int]:
-    """Where the features are that are always selected; none where the method's own groups are."""
+    """Find the features that are always selected; none where the method has groups of its own."""
     wanted = method.parameters.get("keep")
     if wanted is None or method.parameters.get("groups") is not None:
         return []
@@ -474,14 +474,14 @@ def _fit_notes(selector: Any, trust: Trust) -> list[str]:
 
 
 def _about(k: int | float | str | None, dataset: Dataset) -> int:
-    """How many features will be selected, as far as it is known."""
+    """Estimate how many features will be selected."""
     if isinstance(k, float):
         return max(1, round(k * dataset.n_features))
     return k if isinstance(k, int) else min(ENOUGH_FOR_TRANSFORM, dataset.n_features)
 
 
 def _with_grid(request: Request) -> Method:
-    """The method; a grid that the user gave is also what features are fused along, unless told otherwise."""
+    """Return the method; a given grid is also what features are fused along, unless fusion is given."""
     method = request.method
     if request.reading.grid is None or "fusion" not in method.takes:
         return method
@@ -500,12 +500,11 @@ def _check_targets(dataset: Dataset, method: Method) -> None:
 
 
 def _complete(method: Method, selector: Any, kept: list[str]) -> Method:
-    """The method with all its parameters, so that a rerun does not hang on defaults that may change.
+    """Return the method with all its parameters, so that a rerun does not depend on defaults that may change.
 
-    What is kept is told by name, not by its place among the candidates.
-
-    The number of threads is left out: it belongs to the machine, and does not change the result. So are
-    groups that follow from the data, and how a number is chosen that was given.
+    What is kept is recorded by name, not by its place among the candidates. The number of threads is left
+    out: it belongs to the machine, and does not change the result. So are groups that follow from the data,
+    and how a number is chosen that was given.
     """
     every = {**selector.get_params(deep=False), **({"keep": kept} if kept else {})}
     left_out = {*APART, *(() if "groups" in method.parameters else ("groups",))}

@@ -15,7 +15,7 @@ from infused.coding import transformed as transformed_values
 from infused.data import Dataset
 from infused.data.reading import ReadOptions
 from infused.data.recorded import read_recorded
-from infused.exceptions import InputError
+from infused.exceptions import InputError, Setting
 from infused.record.explained import dense_columns
 from infused.record.schema import RecordError, SelectionRecord
 from infused.record.sentences import (
@@ -86,7 +86,7 @@ class Selection:
 
     @property
     def table(self) -> DataFrame:
-        """The selected features by rank, with their figures.
+        """Return the selected features by rank, with their figures.
 
         ``score`` is the method's own. ``alone`` is what a feature explains of the target by itself, corrected
         for chance: the adjusted R² of a continuous target, McFadden's R² of classes. ``unique`` is the share
@@ -108,13 +108,15 @@ class Selection:
             table.insert(5, "frequency", again)
         return table
 
-    def apply(self, data: Any, *, transformed: bool = False, **options: Any) -> DataFrame:
+    def apply(
+        self, data: Any, *, transformed: bool = False, id: str | None = None, **options: Any
+    ) -> DataFrame:
         """Reduce data to the selected features, treated as the record says.
 
-        Nothing is computed from the new data: one row gives what it gives among others. Gaps of numbers hold
+        Nothing is computed from the new data: one row gives what it gives among others. Missing numbers hold
         the recorded fill value. Categories hold the names of their levels; ``(other)`` stands for those that
-        were pooled and for those that the selection had not seen, ``(missing)`` for a gap. Where nothing was
-        pooled, a level that was not seen is None, and so is a gap where there was none.
+        were pooled and for those that the selection had not seen, ``(missing)`` for a missing value. Where
+        nothing was pooled, a level that was not seen is None, and so is a missing value where there was none.
 
         Parameters
         ----------
@@ -122,18 +124,24 @@ class Selection:
             Columns are found by name, whatever their order; a target is not needed.
         transformed : bool, default=False
             Whether to give the values as the selection saw them, where a transform was applied.
+        id : str, default=None
+            A column to keep as it is, in front of the features, such as the name of each sample.
         **options : dict
             How to read the data, as in :func:`infused.select`; by default as for the selection.
 
         Returns
         -------
         DataFrame
-            One column for each selected feature, best first.
+            One column for each selected feature, best first, with the index of the data if they have one.
         """
         pandas = extra("pandas")
         reading = self.record.request.reading.updated(**options)
-        columns, notes = applied(self.record, data, transformed, reading)
-        reduced = pandas.DataFrame(columns)
+        columns, notes, ids = applied(self.record, data, transformed, reading, id)
+        given = data[0] if isinstance(data, tuple) else data
+        index = given.index if isinstance(given, pandas.DataFrame) else None
+        reduced = pandas.DataFrame(columns, index=index)
+        if ids is not None:
+            reduced.insert(0, id, ids)
         reduced.attrs["notes"] = notes  # what was done to the values
         return reduced
 
@@ -168,7 +176,7 @@ class Selection:
         return write_outputs(folder, self.record, force=force, reduced=table, page=page)
 
     def report(self, path: str | PathLike[str] | None = None) -> str:
-        """The page about the selection, which opens without a network.
+        """Return or write the page about the selection, which opens without a network.
 
         Parameters
         ----------
@@ -226,7 +234,7 @@ class Selection:
 
 
 def read_record(path: str | PathLike[str]) -> SelectionRecord:
-    """The record in a selection.json, or in a folder that holds one; an error names the file."""
+    """Read the record in a selection.json, or in a folder that holds one; an error names the file."""
     file = Path(path)
     if file.is_dir():
         file = file / "selection.json"
@@ -242,16 +250,17 @@ def read_record(path: str | PathLike[str]) -> SelectionRecord:
 
 
 def applied(
-    record: SelectionRecord, data: Any, transformed: bool, reading: ReadOptions
-) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The selected features of other data, by name, treated as recorded; and notes on what was done."""
-
+    record: SelectionRecord, data: Any, transformed: bool, reading: ReadOptions, id: str | None
+) -> tuple[dict[str, Any], tuple[str, ...], list[Any] | None]:
+    """Return the selected features of other data, treated as recorded, notes, and the column ``id``."""
     names = tuple(feature.name for feature in record.selected)
     if not names:
         raise InputError("the selection has no features, so there is nothing to apply")
     transform = record.transform if transformed else "none"
     variables = record.coding
-    features = read_recorded(data, variables, reading)
+    if id in names:
+        raise InputError(Setting("id", id), " is a selected feature: leave it out")
+    features, ids = read_recorded(data, variables, reading, id)
     levels = features.levels or (None,) * len(names)
     coding = Coding(variables, levels)
     columns: dict[str, Any] = {}
@@ -270,10 +279,10 @@ def applied(
             known = set(one.levels) | set(one.rare)
             new = [n for n, level in enumerate(levels[j] or ()) if level not in known]
             counts["unknown"] += int(np.isin(values, new).sum())
-    return columns, _told(counts)
+    return columns, _notes(counts), ids
 
 
-def _told(counts: dict[str, int]) -> tuple[str, ...]:
+def _notes(counts: dict[str, int]) -> tuple[str, ...]:
     notes = []
     if counts["filled"]:
         notes.append(f"{count(counts['filled'], 'missing value')} filled as recorded")

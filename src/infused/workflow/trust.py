@@ -1,4 +1,4 @@
-"""After a selection: would these features be chosen again, and are they better than chance?
+"""After a selection: are the features stable, and are they better than chance?
 
 Where an estimate says that it takes seconds it is asked after every selection; else where it was asked for.
 """
@@ -25,22 +25,22 @@ WORTH_A_PAIR = 1.5  # seconds of the selection itself, up to which a pair is tri
 SLOW = 20.0  # seconds from which on several processes are worth their start
 REPEATS = 5  # of the shadows, each a fit on features and shadows: about three times as long as on features
 
-#: These tell by themselves how sure they are, and take long.
+#: These have an error rate of their own, and take long.
 ONLY_IF_ASKED = ("knockoffs",)
 
 
 @dataclass(frozen=True)
 class Trust:
-    """What was found; None where nobody looked."""
+    """Stability and the comparison with permuted copies; None where they were not computed."""
 
     stability: StabilitySelection | None = None
     shadows: ShadowTest | None = None
     note: str = ""
-    """Why nobody could look."""
+    """Why they could not be computed."""
 
     @property
     def n_pairs(self) -> int:
-        """What a rerun has to ask for."""
+        """Return what a rerun has to ask for."""
         return 0 if self.stability is None else int(self.stability.n_pairs)
 
 
@@ -53,7 +53,7 @@ def assess_trust(
     n_jobs: int | None,
     selecting: float,
 ) -> Trust:
-    """Select in halves of the samples, and against shadows, as asked or where it takes seconds.
+    """Select in half-samples, and against permuted copies, as asked or where it takes seconds.
 
     ``selecting`` are the CPU seconds of the selection itself.
     """
@@ -73,25 +73,25 @@ def assess_trust(
         if seconds is None:
             return Trust()
         again.set_params(n_pairs=request.stability or PAIRS, n_jobs=n_jobs if seconds > SLOW else None)
-        with timed(timings, "select again", "selecting in halves of the samples"):
+        with timed(timings, "select again", "selecting in half-samples"):
             again.fit(F, y)
-        with timed(timings, "shadows", "letting shadows compete"):
+        with timed(timings, "shadows", "comparing with permuted copies"):
             shadows = shadow_test(base, F, y, n_repeats=REPEATS, random_state=request.seed)
     except InputError as error:
         if request.stability is not None:
             raise
-        return Trust(note=f"halves of the samples could not be looked at: {reason(error)}")
+        return Trust(note=f"stability could not be computed: {reason(error)}")
     return Trust(again, shadows)
 
 
 def _number(selector: Any) -> int:
-    """How many features, or groups, are selected."""
+    """Count the selected features, or groups."""
     groups = getattr(selector, "groups", None)
     return int(selector.support_.sum() if groups is None else len(set(groups[selector.support_])))
 
 
 def _seconds(again: StabilitySelection, F: Data, y: Array, selecting: float, asked: bool) -> float | None:
-    """About how long it takes; None where that is more than may be spent without being asked."""
+    """Estimate the seconds; None where that is more than may be spent without being asked."""
     if not asked and selecting > min(WORTH_A_PAIR, SECONDS):
         return None
     start = process_time()  # so that what else runs on the machine does not count
