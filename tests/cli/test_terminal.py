@@ -31,7 +31,7 @@ def test_the_answer(finished):
     show_selection(screen, selection, [Path("out/selected.csv"), Path("out/report.html")])
     lines = [line.rstrip() for line in screen.file.getvalue().splitlines()]
     assert lines[0] == "Top 3 of 10 features for predicting diagnosis (90 samples), ranked by"
-    heading = lines.index("rank  feature   explained alone    lost without  group")
+    heading = lines.index("rank  feature   explains alone     lost without  group")
     first, second, third = lines[heading + 2 : heading + 5]
     best = selection.record.selected[0]
     bar = terminal.bar(best.alone).plain.strip()

@@ -230,6 +230,7 @@ def _settings(texts: Sequence[str]) -> dict[str, Any]:
 def show_selection(console: Console, selection: Selection, written: list[Path]) -> None:
     """Show the answer, the best features, and where the rest is."""
     from infused.record.sentences import (
+        alone_words,
         number_sentences,
         result_sentences,
         score_sentences,
@@ -250,6 +251,7 @@ def show_selection(console: Console, selection: Selection, written: list[Path]) 
     if record.selected:
         console.print()
         console.print(_best_features(record))
+        console.print(Text(f"explains alone: {terminal.printable(alone_words(record), 10_000)}", "dim"))
     beyond = len(record.selected) - SHOWN
     if beyond > 0:
         where = f"in {written[0]}" if written else "in the record (--json)"
@@ -261,9 +263,9 @@ def _best_features(record: SelectionRecord) -> Any:
     from infused.record.sentences import shared_groups
 
     shared = shared_groups(record)
-    again = ["chosen again"] if record.stability is not None else []
-    columns = ["rank", "feature", "explained alone", "lost without", *again, "group"]
-    table = terminal.plain_table(*columns, right=("rank", "lost without", "chosen again", "group"))
+    again = ["frequency"] if record.stability is not None else []
+    columns = ["rank", "feature", "explains alone", "lost without", *again, "group"]
+    table = terminal.plain_table(*columns, right=("rank", "lost without", "frequency", "group"))
     for feature in record.selected[:SHOWN]:
         table.add_row(
             str(feature.rank),
