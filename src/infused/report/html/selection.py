@@ -145,6 +145,8 @@ def _distributions(record: SelectionRecord) -> Section:
     else:
         note = "Percent of the samples of each class, by the value of the feature."
         legend = tuple(one.name for one in classes)
+    if record.transform != "none":
+        note += f" Numbers are shown after {record.transform}."
     return Section("distributions", heading, distribution_charts(record), note, legend, small=True)
 
 
