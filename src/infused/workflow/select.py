@@ -80,9 +80,9 @@ def select(
     scoring : str, default=None
         Metric of the score, and of a choice of k or the transform: "accuracy", "balanced_accuracy",
         "roc_auc", "average_precision", "f1" (macro), "r2", "mae", or another scorer of scikit-learn. By
-        default R² for a continuous target. Of classes accuracy, unless the largest has three quarters of the samples or the
-        smallest less than a fifth of an equal share: then ROC AUC for two classes, balanced accuracy for
-        several.
+        default R² for a continuous target. Of classes accuracy, unless the largest has three quarters of the
+        samples or the smallest less than a fifth of an equal share: then ROC AUC for two classes, balanced
+        accuracy for several.
     stability : int, default=None
         Pairs of random half-samples to select in again, to tell which features are stable and whether
         permuted copies do as well; 0 for none. By default 50 where that takes a few seconds.
