@@ -220,6 +220,7 @@ def _check(selector: Any, X: Any, given: dict[str, Any]) -> None:
         )
     usual = {
         "formulation": ("stable",),
+        "loss": ("auto", "squared"),
         "fusion": ("auto", "chain", "none"),
         "ranking": ("recursive", "forward"),
     }
@@ -229,7 +230,13 @@ def _check(selector: Any, X: Any, given: dict[str, Any]) -> None:
             raise InputError(Setting(name), f" must be {' or '.join(map(repr, possible))} on a cluster")
     if hasattr(selector, "n_groups"):
         raise InputError(f"{type(selector).__name__} makes groups of all features: give it X as an array")
-    own = {"groups": selector.groups, "keep": selector.keep, **given}
+    own = {
+        "groups": selector.groups,
+        "keep": selector.keep,
+        "penalty_factors": selector.penalty_factors,
+        "positive": selector.positive or None,
+        **given,
+    }
     for name, value in own.items():
         if value is not None and not (isinstance(value, tuple | list) and len(value) == 0):
             raise InputError(Setting(name), " has no meaning yet for features on a cluster: leave it out")

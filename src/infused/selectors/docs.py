@@ -27,6 +27,9 @@ LINEAR_PARAMETERS = (
     "max_iter",
     "tol",
     "n_jobs",
+    "loss",
+    "penalty_factors",
+    "positive",
 )
 
 PLACEHOLDER = re.compile(r"^( *)%\((\w+)\)s$", re.MULTILINE)
@@ -145,6 +148,18 @@ _LINEAR = {
             Largest violation of the optimality conditions, relative to lambda1.
         n_jobs : int or None, default=None
             Threads for linear algebra, -1 for every core; None leaves them to BLAS.
+        loss : {"auto", "squared", "logistic", "poisson", "huber", "cox"}, default="auto"
+            What is minimised beside the penalties. "auto" is the squared error as above, and "cox" where y
+            has times and events. "logistic" is the likelihood of classes (multinomial for more than two, with
+            one row of coefficients per class), "poisson" that of counts, "cox" the partial likelihood of
+            survival times (Breslow's rule for ties): y is a structured array of an event (bool) and a time,
+            or has the columns time and event. "huber" is the squared error, but linear for outliers.
+            Intercepts carry no penalty.
+        penalty_factors : array-like of shape (n_features,), mapping or None, default=None
+            What the penalty of each feature (or group) is multiplied with, or a mapping from names to factors
+            where all others have 1: 0 for always selected, infinity for never, 2 for twice the penalty.
+        positive : bool, default=False
+            Whether coefficients must be at least zero (but for features without a penalty).
         scores_ : ndarray of shape (n_features,) or (n_groups,)
             Larger is better; in the order of ``ranking_``.
         ranking_ : ndarray of int of shape (n_features,) or (n_groups,)

@@ -337,13 +337,17 @@ def chosen_number(
 ) -> NumberCurve:
     """Choose the number of features of one selector, as :class:`AutoSelector` does by default."""
     seed = getattr(selector, "random_state", None)
-    grid = numbers_to_try(len(inputs.variables), len(kept))
+    factors = inputs.variables.factors(getattr(selector, "penalty_factors", None))
+    n_possible = len(inputs.variables) if factors is None else int(np.isfinite(factors).sum())
+    grid = numbers_to_try(n_possible, len(kept))
     contest = contest_on(
         inputs, kind, grid, seed=int(seed) if isinstance(seed, Integral) else 0, sample_weight=sample_weight
     )
     one = clone(selector).set_params(
         n_features_to_select=int(grid[-1]), groups=None, keep=kept.tolist() or None
     )
+    if factors is not None:  # names are gone in what it is fitted to
+        one.set_params(penalty_factors=factors)
     if getattr(one, "target", None) == "auto":
         one.set_params(**told_target(one, kind, one.get_params(deep=False)))
     return curve_of_one(contest, one)

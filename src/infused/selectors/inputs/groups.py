@@ -21,6 +21,9 @@ GROUPS = ["array-like", Mapping, None]
 #: The same for ``keep``.
 KEEP = ["array-like", None]
 
+#: The same for ``penalty_factors``.
+FACTORS = ["array-like", Mapping, None]
+
 
 @dataclass(frozen=True)
 class Groups:
@@ -97,13 +100,39 @@ class Groups:
             raise InputError(Setting("keep"), " names every feature: none is left to select")
         return np.array(found, dtype=np.int64)
 
-    def _place(self, name: Any, own: Mapping[Any, int]) -> int:
+    def _place(self, name: Any, own: Mapping[Any, int], setting: str = "keep") -> int:
         if not self.given:
-            return _place("keep", name, len(self), own)
+            return _place(setting, name, len(self), own)
         if name not in own:
             close = suggestion(str(name), [str(known) for known in own])
-            raise InputError(Setting("keep"), f" has no group {quoted(name)}{close}")
+            raise InputError(Setting(setting), f" has no group {quoted(name)}{close}")
         return own[name]
+
+    def factors(self, penalty_factors: Any) -> Floats | None:
+        """Return what the penalty of each variable is multiplied with; None where that is one for all.
+
+        They are given by variable, or by name (or position of single columns) for some of them.
+        """
+        if penalty_factors is None:
+            return None
+        if isinstance(penalty_factors, Mapping):
+            own = {name: place for place, name in enumerate(self.names)}
+            factors = np.ones(len(self))
+            for name, factor in penalty_factors.items():
+                factors[self._place(name, own, "penalty_factors")] = factor
+        else:
+            factors = np.asarray(penalty_factors, dtype=np.float64)
+            if factors.shape != (len(self),):
+                what = "groups" if self.given else "features"
+                raise InputError(
+                    Setting("penalty_factors"),
+                    f" must hold one number for each of the {len(self)} {what}, got shape {factors.shape}",
+                )
+        if not (factors >= 0).all():
+            raise InputError(Setting("penalty_factors"), " must be numbers of at least zero")
+        if not ((factors > 0) & np.isfinite(factors)).any():
+            raise InputError(Setting("penalty_factors"), " leave no feature to select: each is 0 or infinity")
+        return None if (factors == 1).all() else factors
 
     def array_of_names(self) -> Array:
         """Return the names in an array of objects, as scikit-learn has those of features."""

@@ -9,12 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
-from infused._design import Design, SparseDesign, column_squares, dense
+from infused._design import Design, SparseDesign, column_squares, dense, rows_scaled
 from infused._runtime.checks import told_kind
 from infused._runtime.compat import cached_property, check_sample_weight
 from infused._runtime.messages import reason
 from infused._runtime.threads import require, spans
 from infused._typing import Array, Data, Floats, Ints, TargetKind
+from infused.datafits import Datafit
 from infused.exceptions import InputError, Setting
 from infused.graphs.validation import class_codes, kind_of_target
 from infused.selectors.inputs.groups import Groups
@@ -188,6 +189,8 @@ class TrainingData:
     variables: Groups
     weights: Weights | None = None
     """Of the samples: rows of F and Y are multiplied by their roots."""
+    datafit: Datafit | None = None
+    """The loss where it is not the squared one; it weighs samples itself."""
 
     @classmethod
     def make(
@@ -204,6 +207,13 @@ class TrainingData:
         y = tame(y) if standardize and coding == "real" else y
         F = design_matrix(X, standardize, budget, weights)
         return cls(X, y, coding, F, target_matrix(y, coding, standardize, weights), variables, weights)
+
+    @cached_property
+    def design(self) -> Design:
+        """Return F as the loss takes it: where that weighs samples itself, rows are not multiplied."""
+        if self.datafit is None or self.weights is None:
+            return self.F
+        return rows_scaled(self.F, 1 / self.weights.root)
 
     @property
     def n_samples(self) -> float:

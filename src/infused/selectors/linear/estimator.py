@@ -15,12 +15,13 @@ from sklearn.exceptions import ConvergenceWarning
 from infused._runtime.compat import Interval, StrOptions, fit_context
 from infused._runtime.tasks import current_cluster, is_collection
 from infused._runtime.threads import blas_threads, memory_budget
-from infused._typing import Array
+from infused._typing import Array, Ints
 from infused.exceptions import InputError, Setting
 from infused.selectors.base import NUMBER_OF_FEATURES, WEIGHT, BaseSelector, how_many
 from infused.selectors.inputs.checks import Inputs, check_inputs
-from infused.selectors.inputs.groups import GROUPS, KEEP
-from infused.selectors.inputs.training import Coding, TrainingData, resolve_coding
+from infused.selectors.inputs.groups import FACTORS, GROUPS, KEEP
+from infused.selectors.inputs.training import Coding, TrainingData, quadratic_weight, resolve_coding
+from infused.selectors.linear.losses import LOSS, coding_for, make_datafit, null_residuals, resolve_loss
 from infused.selectors.linear.model import SparseModel
 from infused.selectors.linear.ranking import Ranked, Unpenalised, fit_path, path_grid, rank
 from infused.solvers.result import RegularizationPath
@@ -47,6 +48,9 @@ class LinearSelector(BaseSelector):
     max_iter: int = 3000
     tol: float = 1e-4
     n_jobs: int | None = None
+    loss: str = "auto"
+    penalty_factors: Any = None
+    positive: bool = False
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": NUMBER_OF_FEATURES,
@@ -60,6 +64,9 @@ class LinearSelector(BaseSelector):
         "max_iter": [Interval(Integral, 1, MOST_ITERATIONS, closed="both")],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "n_jobs": [Integral, None],
+        "loss": LOSS,
+        "penalty_factors": FACTORS,
+        "positive": ["boolean"],
     }
 
     @abstractmethod
@@ -69,8 +76,11 @@ class LinearSelector(BaseSelector):
     def _sparse_model(self, data: TrainingData, **terms: Any) -> SparseModel:
         """Make a model of the data, the sparsity that all have, and terms of its own."""
         return SparseModel(
-            X=data.F,
+            X=data.design,
             Y=data.Y,
+            datafit=data.datafit,
+            factors=data.variables.factors(self.penalty_factors),
+            positive=self.positive,
             lambda1=self.lambda1,
             relative=self.lambda_scale == "relative",
             groups=data.groups,
@@ -79,6 +89,11 @@ class LinearSelector(BaseSelector):
             tol=self.tol,
             **terms,
         )
+
+    def _quadratic_weight(self, share: float, data: TrainingData) -> float:
+        """Return the weight of a quadratic term; a relative one is a share of a mean curvature."""
+        X, _ = self._sparse_model(data).touching
+        return quadratic_weight(share, X, self.lambda_scale == "relative")
 
     def _within_limit(self, model: SparseModel) -> SparseModel:
         """Return the model, which has a minimum."""
@@ -119,15 +134,16 @@ class LinearSelector(BaseSelector):
                 raise InputError("X is an array of Dask: call this inside infused.cluster(client)")
             cluster.fit(self, X, y, sample_weight=sample_weight)
             return self
+        loss, y = resolve_loss(self.loss, y)
         inputs = check_inputs(self, X, y, several=True)
-        kept = inputs.variables.places(self.keep)
-        coding = self._coding(inputs.y)
+        kept = self._kept(inputs)
+        coding = self._coding(loss, inputs.y)
         number = self._number(inputs, kept, coding == "real", sample_weight)
         k = how_many(number, inputs.variables, len(kept))
         inputs = inputs.weighed(sample_weight)
         with blas_threads(_threads(self.n_jobs, inputs.coded.X)):
-            data = self._training_data(inputs, coding)
-            others = Unpenalised.make(self._model(data), kept, data.F)
+            data = self._training_data(inputs, coding, loss)
+            others = Unpenalised.make(self._model(data), kept, data.design)
             ranked = others.expanded(self._ranked(others.model, None if k is None else k - len(kept)))
         if coding == "onehot":
             self.classes_ = np.unique(inputs.y)
@@ -174,10 +190,11 @@ class LinearSelector(BaseSelector):
         """
         self._validate_params()
         copy = clone(self)  # so that this leaves no trace of a fit
+        loss, y = resolve_loss(self.loss, y)
         inputs = check_inputs(copy, X, y, several=True).weighed(sample_weight)
         with blas_threads(_threads(self.n_jobs, inputs.coded.X)):
-            data = self._training_data(inputs, self._coding(inputs.y))
-            others = Unpenalised.make(copy._model(data), inputs.variables.places(self.keep), data.F)
+            data = self._training_data(inputs, self._coding(loss, inputs.y), loss)
+            others = Unpenalised.make(copy._model(data), self._kept(inputs), data.design)
             model = copy._within_limit(others.model)
             scale = model.largest_lambda1() if model.relative else 1.0
             if lambda1 is None:
@@ -185,7 +202,8 @@ class LinearSelector(BaseSelector):
             else:
                 grid = np.sort(np.asarray(lambda1, dtype=np.float64))[::-1]
             fits = fit_path(model, grid * scale)
-        results = [replace(fit.result, coef=others.coefficients(fit.result.coef)) for fit in fits]
+        found = [fit.result for fit in fits]
+        results = [replace(one, coef=others.coefficients(one.coef, one.free)) for one in found]
         return RegularizationPath.from_results(grid, results)
 
     @property
@@ -193,11 +211,28 @@ class LinearSelector(BaseSelector):
         """Tell whether the model is as the paper prints it."""
         return getattr(self, "formulation", "stable") == "paper"
 
-    def _coding(self, y: Array) -> Coding:
+    def _kept(self, inputs: Inputs) -> Ints:
+        """Find the variables without a penalty: those of ``keep``, and those with a factor of zero."""
+        kept = inputs.variables.places(self.keep)
+        factors = inputs.variables.factors(self.penalty_factors)
+        if factors is None:
+            return kept
+        number = self.n_features_to_select
+        if isinstance(number, Integral) and number > np.isfinite(factors).sum():
+            raise InputError(
+                Setting("n_features_to_select", number),
+                f" is more than the {np.isfinite(factors).sum()} features with a finite factor in ",
+                Setting("penalty_factors"),
+            )
+        return np.concatenate([kept, np.setdiff1d(np.flatnonzero(factors == 0), kept)])
+
+    def _coding(self, loss: str, y: Array) -> Coding:
         """Return what y is to the model; the paper's formulation takes the numbers of classes as they are."""
+        if loss != "squared":
+            return coding_for(loss, y)
         return resolve_coding(y, "label" if self._published and self.target == "auto" else self.target)
 
-    def _training_data(self, inputs: Inputs, coding: Coding) -> TrainingData:
+    def _training_data(self, inputs: Inputs, coding: Coding, loss: str) -> TrainingData:
         X, variables = inputs.coded.X, inputs.coded.variables
         if inputs.levels is not None and not isinstance(getattr(self, "fusion", "auto"), str):
             raise InputError(
@@ -205,7 +240,17 @@ class LinearSelector(BaseSelector):
                 " has pairs of features, but those of text have several columns: give columns of numbers",
             )
         budget, weights = memory_budget(), inputs.weights
-        return TrainingData.make(X, inputs.y, coding, self.standardize, budget, variables, weights)
+        data = TrainingData.make(X, inputs.y, coding, self.standardize, budget, variables, weights)
+        if loss == "squared":
+            return data
+        if self._published:
+            raise InputError(
+                Setting("loss", loss), " is not published: take ", Setting("formulation", "stable")
+            )
+        values = None if weights is None else weights.values
+        datafit = make_datafit(loss, inputs.y, values)
+        residuals = null_residuals(datafit, len(inputs.y), values) if loss == "cox" else data.y
+        return replace(data, datafit=datafit, y=residuals)
 
     def _chosen(self, others: Unpenalised, ranked: Ranked, k: int | None) -> Array:
         """Select the first k variables, or without a number those that the model needs.

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from infused._design import Design, SparseDesign, column_squares, dense, without_columns
 from infused._runtime.compat import Interval
 from infused._typing import Floats, Ints
+from infused.exceptions import InputError, Setting
 from infused.selectors.base import WEIGHT
 from infused.selectors.docs import LINEAR, documented, entries
 from infused.selectors.inputs.training import TrainingData
@@ -97,6 +98,8 @@ class GroupLasso(LinearSelector):
         model, within = self._sparse_model(data), self.lambda_within
         if data.variables.given or data.groups is not None:  # a category is kept whole too
             self.groups_ = data.variables.array_of_names()[data.variables.codes]
+        elif model.factors is not None:
+            raise InputError(Setting("penalty_factors"), " are for given groups: give ", Setting("groups"))
         else:
             self.groups_ = cluster_features(data.F, self.n_groups, self.random_state)
             within = WITHIN if within is None else within
@@ -113,7 +116,7 @@ def _with_needed(model: SparseModel, within: float) -> SparseModel:
     needed = np.zeros(model.n_features, dtype=bool)
     for label in np.unique(groups):
         features = np.flatnonzero(groups == label)
-        part = replace(model.restricted(features), groups=None)
+        part = replace(model.restricted(features), groups=None, factors=None)
         fit = part.fit(within * part.largest_lambda1())
         needed[features[fit.scores > 0]] = True
     left = model.groups

@@ -9,7 +9,7 @@ from infused._runtime.compat import StrOptions
 from infused.graphs.validation import Graph
 from infused.selectors.base import WEIGHT
 from infused.selectors.docs import INFORMED, documented
-from infused.selectors.inputs.training import TrainingData, quadratic_weight
+from infused.selectors.inputs.training import TrainingData
 from infused.selectors.linear.information import StructuralSelector, Structure
 from infused.selectors.linear.model import SparseModel
 
@@ -76,6 +76,6 @@ class InElasticNet(StructuralSelector):
     def _model(self, data: TrainingData) -> SparseModel:
         self._refuse_weights(data.weights)
         U = Structure(data, "two-way", self.graph, self.n_jobs)
-        ridge = quadratic_weight(self.lambda2, data.F, self.lambda_scale == "relative")
+        ridge = self._quadratic_weight(self.lambda2, data)
         term = self._structural(U.pairs(few=data.groups is None), data, ridge)
         return self._sparse_model(data, quadratic=term)

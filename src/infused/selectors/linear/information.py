@@ -33,7 +33,6 @@ from infused.selectors.inputs.training import (
     TrainingData,
     Weights,
     one_target,
-    quadratic_weight,
     refuse_weights,
 )
 from infused.selectors.linear.estimator import LinearSelector
@@ -63,7 +62,7 @@ class InformedSelector(LinearSelector):
         if self.lambda3 == 0:
             return Ridge(ridge)
         # A relative weight of the printed term is a share of its limit, which is known with U.
-        weight = self.lambda3 if published else quadratic_weight(self.lambda3, data.F, relative)
+        weight = self.lambda3 if published else self._quadratic_weight(self.lambda3, data)
         every, times_top = np.arange(data.n_features), not relative and not published
         return Structural(U, every, weight, published, times_top, ridge)
 

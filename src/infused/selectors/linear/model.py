@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from infused._design import Design, copies_of, selected_columns
 from infused._runtime.compat import cached_property
 from infused._typing import Array, Floats, Ints
+from infused.datafits import Datafit
 from infused.exceptions import InputError, Setting
 from infused.penalties.fusion import NO_EDGES, FusedChain, chain_edges, incidence
 from infused.penalties.quadratic import NO_QUADRATIC, Quadratic, Structural
@@ -19,7 +20,9 @@ from infused.selectors.linear.certainty import CertainOrder, Standing, Uncertain
 from infused.solvers.coordinate_descent import coordinate_descent
 from infused.solvers.least_squares import LeastSquares, hessian_is_worth_forming, most_worth_forming
 from infused.solvers.proximal import proximal_gradient
+from infused.solvers.proximal_newton import Loss, largest_row, null_solution, proximal_newton
 from infused.solvers.result import Settled, SolverResult
+from infused.solvers.reweighted import reweighted
 from infused.solvers.split_bregman import split_bregman, split_bregman_on_working_set
 
 EPOCHS_PER_ITERATION = 10  # coordinate descent and proximal gradients take more, and cheaper, iterations
@@ -54,8 +57,10 @@ class SparseModel:
 
     .. math::
 
-        \min_B \tfrac12 |Y - XB|^2 + \lambda_1 \sum_g \sqrt{p_g}\, |B_g| + \lambda_2 \sum_e |(CB)_e|
+        \min_{B, D} f(XB + ZD) + \lambda_1 \sum_g w_g \sqrt{p_g}\, |B_g| + \lambda_2 \sum_e |(CB)_e|
         + \mathrm{tr}(B'SB)
+
+    with f a datafit, or :math:`\tfrac12 |Y - XB|^2` without Z: there what needs no penalty is projected out.
 
     Groups g are single features unless ``groups`` says otherwise. Where they are ``whole``, a group is one
     variable, to be kept or dropped as it is, and they are numbered from 0; else every feature is a variable.
@@ -63,6 +68,14 @@ class SparseModel:
 
     X: Design
     Y: Floats
+    datafit: Datafit | None = None
+    """f; None for least squares."""
+    Z: Floats | None = None
+    """Columns without a penalty, beside the intercepts of the datafit."""
+    factors: Floats | None = None
+    """w, by variable; None for one."""
+    positive: bool = False
+    """Whether no coefficient may be negative."""
     lambda1: float = 0.0
     lambda2: float = 0.0
     relative: bool = False
@@ -106,21 +119,47 @@ class SparseModel:
         return LeastSquares(self.X, self.Y, self.quadratic, dense=self._dense())
 
     @cached_property
+    def loss(self) -> Loss | None:
+        """Make everything but the norms where the datafit is not least squares."""
+        return None if self.datafit is None else Loss(self.datafit, self.X, self.quadratic, self.Z)
+
+    @cached_property
+    def null(self) -> SolverResult:
+        """Solve without any feature that has a penalty, where the datafit is not least squares."""
+        if self.loss is None:
+            raise TypeError("least squares need no such solution")
+        return null_solution(self.loss, self._norms(1.0))
+
+    @cached_property
+    def touching(self) -> tuple[Design, Floats]:
+        """Return X and Y of the least squares that touch the loss where no feature is in the model."""
+        if self.loss is None:
+            return self.X, self.Y
+        eta = self.loss.predictions(*self.loss.at(self.null))
+        found = self.loss.least_squares(eta, self.X)
+        return found.X, found.Y
+
+    def _norms(self, weight: float) -> RowGroups | GroupNorms:
+        """Make the penalty of rows, or of groups of them."""
+        if self.groups is None:
+            return RowGroups(weight, self.factors, self.positive)
+        return GroupNorms(weight, self.groups, self.factors, self.positive)
+
+    @cached_property
     def empty(self) -> Array:
-        """Find the variables of which all features are constant."""
+        """Find the variables that cannot be in the model: constant, or with an infinite penalty."""
         varies = np.zeros(self.n_variables, dtype=bool)
         features = np.flatnonzero(self.X.any(axis=0) if self.varying is None else self.varying)
         varies[features if self.variables is None else self.variables[features]] = True
-        return ~varies
+        return ~varies if self.factors is None else ~varies | np.isinf(self.factors)
 
     def largest_lambda1(self) -> float:
         """Compute the smallest lambda1 for which no feature is needed (without fusion)."""
-        pull = self.distinct.smooth.correlation
-        if self.groups is None:
-            return float(np.linalg.norm(pull, axis=1).max(initial=0.0))
-        norms = GroupNorms(1.0, self.groups)
-        every = np.arange(len(norms.sizes))
-        return float((norms.lengths(pull) / norms.thresholds(every)).max(initial=0.0))
+        part = self.distinct
+        pull = part.smooth.correlation if part.loss is None else -part.null.gradient
+        pull, norms = np.maximum(pull, 0.0) if part.positive else pull, part._norms(1.0)
+        lengths = norms.lengths(pull)
+        return float((lengths / norms.thresholds(np.arange(len(lengths)))).max(initial=0.0))
 
     @property
     def weights(self) -> tuple[float, float]:
@@ -144,15 +183,21 @@ class SparseModel:
             position[features] = np.arange(len(features))
             moved = position[edges]
             edges = moved[(moved >= 0).all(axis=1)]
-        groups = None if self.groups is None else self.groups[features]
-        if groups is not None and self.whole:
-            groups = np.unique(groups, return_inverse=True)[1]
+        groups, factors = self.groups, self.factors
+        if groups is not None:
+            groups = groups[features]
+            if self.whole:
+                left, groups = np.unique(groups, return_inverse=True)
+                factors = None if factors is None else factors[left]
+        elif factors is not None:
+            factors = factors[features]
         part = replace(
             self,
             X=selected_columns(self.X, features),
             quadratic=self.quadratic.restricted(features),
             edges=edges,
             groups=groups,
+            factors=factors,
             varying=None if self.varying is None else self.varying[features],
         )
         if "smooth" in vars(self) and self.smooth.hessian is not None and part._dense():
@@ -168,7 +213,18 @@ class SparseModel:
         A quadratic term, or groups, settle how copies share a coefficient; there they are left as they are.
         """
         settled = self.groups is not None or self.quadratic != NO_QUADRATIC
-        return None if settled else copies_of(self.X)
+        found = None if settled else copies_of(self.X)
+        if found is None or (self.factors is None and not self.positive):
+            return found
+        # What is not as good as the first is none of its copies.
+        (first, sign), every = found, np.arange(self.n_features)
+        other = np.zeros(self.n_features, dtype=bool) if self.factors is None else self._dearer(first)
+        other |= (sign < 0) & self.positive
+        return _copies_among(every, (np.where(other, every, first), np.where(other, 1.0, sign)))
+
+    def _dearer(self, first: Ints) -> Array:
+        """Find features with another factor than the first of their copies."""
+        return np.zeros(len(first), bool) if self.factors is None else self.factors != self.factors[first]
 
     @cached_property
     def distinct(self) -> SparseModel:
@@ -185,7 +241,7 @@ class SparseModel:
         return full, sign[:, None] * gradient[np.searchsorted(place, first)]
 
     def gradient(self, coef: Floats) -> Floats:
-        """Compute the gradient of the smooth part where copies have no coefficients."""
+        """Compute the gradient of least squares where copies have no coefficients."""
         coef = coef if self.copies is None else coef[np.unique(self.copies[0])]
         return self._to_all(coef, self.distinct.smooth.gradient(coef))[1]
 
@@ -201,7 +257,8 @@ class SparseModel:
         left[features] = 0.0
         same, fused = not left.any(), self.edges is None or len(self.edges) > 0
         coef, state = result.coef[features], result.state
-        gradient = result.gradient[features] if same else part.gradient(coef)
+        known = same or self.datafit is not None  # a loss looks itself
+        gradient = result.gradient[features] if known else part.gradient(coef)
         if state is not None:
             edges = self._edges_left(features) if len(state.q) else slice(0, 0)
             p, q, u, v = state.p[features], state.q[edges], state.u[features], state.v[edges]
@@ -255,7 +312,7 @@ class SparseModel:
             if not len(new):
                 return fit
             term.learn(new)
-            start = replace(fit.result, gradient=self.gradient(fit.result.coef))
+            start = self._now(fit.result)
             certain = None if certain is None else replace(certain, uncertainty=None)
 
     def _near(self, term: Structural, both: tuple[float, float], tol: float) -> SolverResult:
@@ -266,7 +323,11 @@ class SparseModel:
         n_needed = max(3 * int((result.coef != 0).any(axis=1).sum()), most_worth_forming(self.X.shape[0]))
         closest = np.argsort(-np.linalg.norm(result.gradient, axis=1), kind="stable")[:n_needed]
         term.learn(closest)
-        return replace(result, gradient=self.gradient(result.coef))
+        return self._now(result)
+
+    def _now(self, result: SolverResult) -> SolverResult:
+        """Return a start with the gradient as it is when more of U is known; a loss looks itself."""
+        return result if self.loss is not None else replace(result, gradient=self.gradient(result.coef))
 
     def _fit(
         self,
@@ -301,17 +362,60 @@ class SparseModel:
         stop_early: bool,
     ) -> SolverResult:
         """Solve by the solver that was asked for, or by the fastest."""
-        f, (lambda1, lambda2), many = self.smooth, both, EPOCHS_PER_ITERATION * self.max_iter
-        rows = RowGroups(lambda1) if self.groups is None else GroupNorms(lambda1, self.groups)
+        (lambda1, lambda2), many = both, EPOCHS_PER_ITERATION * self.max_iter
+        rows = self._norms(lambda1)
+        if self.loss is not None:
+            return self._newton(self.loss, rows, lambda2, tol, start, settled)
+        f = self.smooth
         solver = self._choose(lambda2) if stop_early else "split-bregman"
         if solver == "coordinate-descent":
             return coordinate_descent(f, rows, max_iter=many, tol=tol, start=start, settled=settled)
         if solver == "proximal":
             chain = FusedChain(lambda1, lambda2 if self.edges is None else 0.0)
             return proximal_gradient(f, chain, max_iter=many, tol=tol, start=start, settled=settled)
+        return self._algorithm_1(f, rows, lambda2, tol, start, settled, stop_early)
+
+    def _newton(
+        self,
+        loss: Loss,
+        rows: RowGroups | GroupNorms,
+        lambda2: float,
+        tol: float,
+        start: SolverResult | None,
+        settled: Settled | None,
+    ) -> SolverResult:
+        """Solve for a datafit by Newton steps; where features are fused, by Algorithm 1 for each step."""
+        many = EPOCHS_PER_ITERATION * self.max_iter
+        if not len(self._edges(lambda2)):
+            return proximal_newton(loss, rows, max_iter=many, tol=tol, start=start, settled=settled)
+        C, fusion = self._incidence(lambda2), RowGroups(lambda2)
+
+        def norms(B: Floats) -> float:
+            return rows.value(B) + fusion.value(C @ B)
+
+        def solve(f: LeastSquares, precision: float, before: SolverResult | None) -> SolverResult:
+            return self._algorithm_1(f, rows, lambda2, precision, before)
+
+        scale = rows.weight or largest_row(self.null.gradient)
+        return reweighted(loss, norms, solve, scale, tol=tol, start=start, settled=settled)
+
+    def _incidence(self, lambda2: float) -> sp.csr_array:
         edges = self._edges(lambda2)
-        C = incidence(edges, self.n_features) if len(edges) else sp.csr_array((0, self.n_features))
-        if stop_early and self.groups is None and not self._dense():
+        return incidence(edges, self.n_features) if len(edges) else sp.csr_array((0, self.n_features))
+
+    def _algorithm_1(
+        self,
+        f: LeastSquares,
+        rows: RowGroups | GroupNorms,
+        lambda2: float,
+        tol: float,
+        start: SolverResult | None,
+        settled: Settled | None = None,
+        stop_early: bool = True,
+    ) -> SolverResult:
+        """Run Algorithm 1, on a working set where features are many more than samples."""
+        C = self._incidence(lambda2)
+        if stop_early and self.groups is None and f.hessian is None:
             return split_bregman_on_working_set(
                 f, rows, C, lambda2, max_iter=self.max_iter, tol=tol, start=start, settled=settled
             )
@@ -331,33 +435,34 @@ class SparseModel:
         """Return what orders the variables at a solution.
 
         The length of a feature is that of its coefficients, which is what it contributes to the fit. The
-        leftover is |X'(Y - XB)|, the gradient less the part of the quadratic term, by the root of a
-        variable's size as in the penalty: the largest is the next to enter. What is empty comes after all
-        others.
+        leftover is |X'(Y - XB)|, the gradient less the part of the quadratic term, by what the penalty
+        multiplies a variable with: the largest is the next to enter. What is empty comes after all others.
         """
-        rows = RowGroups(1.0) if self.variables is None else GroupNorms(1.0, self.variables)
-        sizes = rows.thresholds(np.arange(self.n_variables))  # their roots
-        leftover = rows.lengths(gradient - self.quadratic.gradient(coef)) / sizes
-        lengths = rows.lengths(coef) if self.variables is None else self._contributions(coef, sizes)
+        rows = self._norms(1.0) if self.whole or self.groups is None else RowGroups(1.0)
+        pull = self.quadratic.gradient(coef) - gradient
+        pull = rows.lengths(np.maximum(pull, 0.0) if self.positive else pull)
+        leftover = pull / rows.thresholds(np.arange(self.n_variables))
+        lengths = rows.lengths(coef) if self.variables is None else self._contributions(coef)
         # Fusion and the information of pairs may give what is empty the coefficients of others.
         lengths = np.where(self.empty, 0.0, lengths)
         return Standing(lengths, np.where(self.empty, -1.0, leftover))
 
-    def _contributions(self, coef: Floats, sizes: Floats) -> Floats:
+    def _contributions(self, coef: Floats) -> Floats:
         """Return what each group contributes to the fit, |X_g B_g|, less what its columns would by chance.
 
         Else a category of many levels would come before any number, whatever it says of the target. What is
         no more than chance comes behind, by a small share of its contribution for each column.
         """
-        owners, fitted = self.groups, np.zeros(self.Y.shape)
-        squares = np.zeros(self.n_variables)
+        (X, Y), owners = self.touching, self.groups
+        fitted, squares = np.zeros(Y.shape), np.zeros(self.n_variables)
+        sizes = np.ones(self.n_variables) if owners is None else np.sqrt(np.bincount(owners))
         for g in np.unique(owners[coef.any(axis=1)]) if owners is not None else ():
             own = np.flatnonzero(owners == g)
-            part = self.X[:, own] @ coef[own]
+            part = X[:, own] @ coef[own]
             fitted += part
             squares[g] = float((part * part).sum())
-        n_samples = self.n_samples or len(self.Y)
-        noise = float(((self.Y - fitted) ** 2).sum()) / max(n_samples - 1, 1)
+        n_samples = self.n_samples or len(Y)
+        noise = float(((Y - fitted) ** 2).sum()) / max(n_samples - 1, 1)
         beyond = np.sqrt(np.maximum(squares - (sizes**2 - 1) * noise, 0.0))
         return np.asarray(np.maximum(beyond, NO_MORE_THAN_CHANCE * np.sqrt(squares) / sizes))
 
@@ -375,6 +480,7 @@ class SparseModel:
         """Return the solver that was asked for, or the fastest that can solve this model."""
         fused = len(self._edges(lambda2)) > 0
         on_chain = self.Y.shape[1] == 1 and self.groups is None and (self.edges is None or not fused)
+        on_chain = on_chain and self.factors is None and not self.positive
         if self.solver == "proximal" and not on_chain:
             raise InputError(Setting("solver", "proximal"), " needs one target and fusion='chain' or 'none'.")
         if self.solver == "coordinate-descent" and fused:

@@ -140,8 +140,8 @@ def reorder_forward(model: SparseModel, rounds: Ranked) -> Ranked:
 
 def forward_order(model: SparseModel, variables: Ints) -> tuple[Ints, Floats]:
     """Return some variables in the order of forward selection, and the share of |Y|^2 left before each."""
-    features, Y = model.features(variables), model.Y
-    F = model.X[:, features]
+    features, (X, Y) = model.features(variables), model.touching
+    F = X[:, features]
     owners = model.variables
     blocks = None if owners is None else np.searchsorted(variables, owners[features])
     order, gains = ForwardSearch(F, Y, FORWARD_RIDGE * mean_square(F), None, blocks, model.n_samples).run()
@@ -245,15 +245,20 @@ class Unpenalised:
             return cls(whole, kept, whole, others, features, Z)
         part = whole.restricted(features)
         varying = np.asarray(F[:, features].any(axis=0))  # a copy of what is kept is no constant
+        if whole.datafit is not None:
+            return cls(whole, kept, replace(part, Z=Z, varying=varying), others, features, Z)
         model = replace(part, X=left_over(part.X, Z), Y=left_over(whole.Y, Z), varying=varying)
         return cls(whole, kept, model, others, features, Z)
 
-    def coefficients(self, B: Floats) -> Floats:
-        """Return all coefficients: those that are kept are fitted to what the others leave."""
+    def coefficients(self, B: Floats, free: Floats | None = None) -> Floats:
+        """Return all coefficients: those that are kept are free, or fitted to what the others leave."""
         if not len(self.kept):
             return B
         full = np.zeros((self.whole.n_features, B.shape[1]))
         full[self.features] = B
+        if free is not None:
+            full[self.whole.features(self.kept)] = free[len(free) - self.Z.shape[1] :]
+            return full
         left = self.whole.Y - self.whole.X[:, self.features] @ B
         full[self.whole.features(self.kept)] = np.linalg.lstsq(self.Z, left, rcond=None)[0]
         return full
@@ -265,4 +270,5 @@ class Unpenalised:
         scores, ranking = np.zeros(self.whole.n_variables), np.zeros(self.whole.n_variables, np.int64)
         scores[self.others], ranking[self.others] = ranked.scores, ranked.ranking
         scores, ranking = ahead(self.kept, scores, ranking)
-        return replace(ranked, scores=scores, ranking=ranking, coef=self.coefficients(ranked.coef))
+        coef = self.coefficients(ranked.coef, ranked.last.free)
+        return replace(ranked, scores=scores, ranking=ranking, coef=coef)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from infused.penalties.quadratic import Decorrelation
 from infused.selectors.base import WEIGHT
 from infused.selectors.docs import LINEAR, documented
-from infused.selectors.inputs.training import TrainingData, quadratic_weight, unit_columns
+from infused.selectors.inputs.training import TrainingData, unit_columns
 from infused.selectors.linear.estimator import LinearSelector
 from infused.selectors.linear.model import SparseModel
 
@@ -63,5 +63,5 @@ class ULasso(LinearSelector):
 
     def _model(self, data: TrainingData) -> SparseModel:
         unit = data.F if self.standardize else unit_columns(data.F, data.weights)
-        weight = quadratic_weight(self.lambda2, data.F, self.lambda_scale == "relative")
+        weight = self._quadratic_weight(self.lambda2, data)
         return self._sparse_model(data, quadratic=Decorrelation(unit, weight))
