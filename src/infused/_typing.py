@@ -16,3 +16,6 @@ Data: TypeAlias = Any
 
 #: What a target holds: labels of classes, or real numbers.
 TargetKind: TypeAlias = Literal["classes", "real"]
+
+#: What the target of a dataset holds: times and events too.
+DataKind: TypeAlias = Literal["classes", "real", "survival"]

@@ -91,12 +91,12 @@ class Problem:
         """Return the default metric for these data, and why; for the paper's it is accuracy."""
         if self.name in PAPER_KS:
             return "accuracy", ""
-        return default_scoring(self.data.y, self.data.kind)
+        return default_scoring(self.data.y, self.data.predicted_kind)
 
     @property
     def references(self) -> dict[str, tuple[int, ...]]:
         """Return the references that these data can have, and with how many features."""
-        found: dict[str, tuple[int, ...]] = {CHANCE[self.data.kind]: (0,)}
+        found: dict[str, tuple[int, ...]] = {CHANCE[self.data.predicted_kind]: (0,)}
         if 8 * self.data.n_samples * self.data.n_features <= LARGEST_WHOLE:
             found[ALL_FEATURES] = (self.data.n_features,)
         return found
@@ -287,13 +287,13 @@ class Experiment:
             if check_ks(problem.ks, problem.name, problem.data.n_features) != problem.ks:
                 raise InputError(f"the numbers of features for {problem.name} must increase")
             _check_folds(problem, self.folds)
-            kind, called = problem.data.kind, self._judge(problem)
+            kind, called = problem.data.predicted_kind, self._judge(problem)
             n_classes = len(np.unique(problem.data.y)) if kind == "classes" else 0
             evaluator = evaluator_named(called, kind, allow_imports=self.allow_imports)
             check_scoring(self.scoring_of(problem), kind, n_classes, evaluator, called)
             for method in self.methods:
                 method.check()
-                prepared(_on_grid(method, problem.data), 1, problem.data.kind)
+                prepared(_on_grid(method, problem.data), 1, problem.data.predicted_kind)
 
     def cells(self) -> list[Cell]:
         """List all cells, data set by data set.
@@ -353,7 +353,7 @@ class Experiment:
         return [*methods, *((id, "{}", ks, allowed) for id, ks in ours)]
 
     def _judge(self, problem: Problem) -> str:
-        return self.classifier or default_evaluator(problem.data.kind)
+        return self.classifier or default_evaluator(problem.data.predicted_kind)
 
 
 def content_key(content: Mapping[str, Any]) -> str:
@@ -427,7 +427,7 @@ def _check_folds(problem: Problem, folds: int) -> None:
         raise InputError(f"{problem.name} has {len(y)} samples, but groups of {len(groups)}")
     if groups is not None:
         most, what = len(np.unique(groups)), "groups"
-    elif problem.data.kind == "classes":
+    elif problem.data.predicted_kind == "classes":
         most, what = int(np.unique(y, return_counts=True)[1].max()), "samples in its largest class"
     else:
         most, what = len(y), "samples"

@@ -127,7 +127,7 @@ def evaluate(
         seen = part_seen(problem, cell, train)
         transform = chosen_transform(problem, cell, seen, remember)
         if not is_reference(cell):
-            warm_up(cell.selector, problem.data.kind)
+            warm_up(cell.selector, problem.data.predicted_kind)
     began()
     start = own_seconds()
     found = ranking(problem, cell, seen, transform, remember)
@@ -138,7 +138,7 @@ def evaluate(
     seed = seed_for(cell.seed, cell.repeat, cell.fold)
     training = Part(X, problem.data.y[train], _of(problem.groups, train), seed)
     evaluator = evaluator_of(cell, problem.data)
-    scoring = scoring_for(cell.scoring, problem.data.y, problem.data.kind)
+    scoring = scoring_for(cell.scoring, problem.data.y, problem.data.predicted_kind)
     with _recorded_warnings() as tuning:
         tuned_for = {
             end: tuned_on(evaluator, replace(training, X=X[:, :end]), problem, scoring)
@@ -166,7 +166,7 @@ def evaluate(
 def split_of(problem: Problem, cell: Cell) -> tuple[Ints, Ints]:
     """Return the training and the test samples: the same for every method and protocol."""
     seed = seed_for(cell.seed, cell.repeat)
-    return folds_of(problem.data.y, problem.data.kind, cell.folds, seed, problem.groups)[cell.fold]
+    return folds_of(problem.data.y, problem.data.predicted_kind, cell.folds, seed, problem.groups)[cell.fold]
 
 
 def part_seen(problem: Problem, cell: Cell, train: Ints) -> Part:
@@ -179,7 +179,7 @@ def part_seen(problem: Problem, cell: Cell, train: Ints) -> Part:
 
 def chosen_transform(problem: Problem, cell: Cell, seen: Part, remember: Remember) -> str:
     """Return the transform of a fold, or of all samples, for any method."""
-    kind = problem.data.kind
+    kind = problem.data.predicted_kind
 
     def choose() -> str:
         scoring = scoring_for(cell.scoring, problem.data.y, kind)
@@ -201,8 +201,8 @@ def is_reference(cell: Cell) -> bool:
 def evaluator_of(cell: Cell, data: Dataset) -> Evaluator:
     """Return the evaluation model; without features, the one that always gives the same answer."""
     if cell.method in CHANCE.values():
-        return CONSTANT[data.kind]
-    evaluator = evaluator_named(cell.classifier, data.kind, allow_imports=cell.allow_imports)
+        return CONSTANT[data.predicted_kind]
+    evaluator = evaluator_named(cell.classifier, data.predicted_kind, allow_imports=cell.allow_imports)
     return bounded(evaluator, data.y) if cell.per_k else evaluator
 
 
@@ -248,7 +248,7 @@ def ranking(problem: Problem, cell: Cell, seen: Part, transform: str, remember: 
 
     The leaky protocol makes one selection for all folds.
     """
-    kind = problem.data.kind
+    kind = problem.data.predicted_kind
     if is_reference(cell):
         return {"features": list(range(cell.ks[-1])), "seconds": None, "warnings": []}
 
@@ -277,7 +277,7 @@ def tuned_on(evaluator: Evaluator, part: Part, problem: Problem, scoring: Scorin
     """Choose the model's parameter by inner cross-validation that keeps groups whole."""
     if evaluator.tuned is None:
         return {}
-    kind = problem.data.kind
+    kind = problem.data.predicted_kind
     few = enough_samples(part.y, kind, part.seed)
     X, y, groups = part.X[few], part.y[few], _of(part.groups, few)
     return tuned(evaluator, X, y, folds_of(y, kind, FOLDS, part.seed, groups), part.seed, scoring)

@@ -143,6 +143,8 @@ READ_OPTIONS: dict[str, Any] = {
         list[str] | None,
         _reading("--target", "-t", metavar="COLUMN", help="Column to predict, by name or position from 0."),
     ],
+    "time": _text("COLUMN", "Column of survival times, in the place of a target."),
+    "event": _text("COLUMN", "Column that says whether the event happened (1) or was not seen (0)."),
     "target_file": _text("FILE", "Second file, which holds the target."),
     "join": _text("COLUMN", "Column of both files that tells their rows apart; found by default."),
     "transpose": _switch("--transpose", "Features are the rows of the file, as genes often are."),

@@ -11,10 +11,12 @@ import numpy as np
 
 from infused._runtime.messages import count, listed, quoted
 from infused._runtime.threads import cached_property
-from infused._typing import Array, Data, TargetKind
+from infused._typing import Array, Data, DataKind, TargetKind
 from infused.coding import Coded, Coder, Coding, Levels, Origin, has_gaps
 from infused.data.columns import no_columns
 from infused.data.reading import DataError, GridOrder, ReadOptions
+from infused.datafits import SURVIVAL, martingale_residuals
+from infused.exceptions import InputError, Setting
 
 DEFAULTS = ReadOptions()
 
@@ -73,8 +75,8 @@ class Dataset:
         One for each column of X.
     target_name : str
         What y is called.
-    kind : {"classes", "real"}
-        What the target holds.
+    kind : {"classes", "real", "survival"}
+        What the target holds; times and events are records of ``event`` and ``time``.
     source : str or None, default=None
         The path or name that `load_data` was given; None for data given in Python.
     grid_shape : tuple of int or None, default=None
@@ -111,7 +113,7 @@ class Dataset:
     y: Array
     feature_names: tuple[str, ...]
     target_name: str
-    kind: TargetKind
+    kind: DataKind
     source: str | None = None
     grid_shape: tuple[int, int] | None = None
     grid_order: GridOrder = "rows"
@@ -209,6 +211,28 @@ class Dataset:
     def _filled_by(self) -> str | None:
         return self.impute if self.coder.gaps else None
 
+    @property
+    def predicted_kind(self) -> TargetKind:
+        """Return what models predict, classes or continuous values; refuse times and events."""
+        if self.kind == "survival":
+            raise InputError(
+                Setting("time"), " has a meaning for select only: elsewhere classes or numbers are predicted"
+            )
+        return self.kind
+
+    def with_numbers(self) -> Dataset:
+        """Return the data with martingale residuals in the place of times and events: a number per sample.
+
+        Returns
+        -------
+        Dataset
+            The events of each sample, less those expected by its time if no feature mattered, as a continuous
+            target; the data themselves, where they hold no times and events.
+        """
+        if self.kind != "survival":
+            return self
+        return replace(self, y=martingale_residuals(self.y), kind="real")
+
     def describe(self) -> str:
         """Say in one line what the data are.
 
@@ -222,6 +246,8 @@ class Dataset:
             size += f" (sparse, {self.X.nnz / (self.n_samples * self.n_features):.1%} non-zero)"
         if self.kind == "classes":
             goal = f"{count(len(np.unique(self.y)), 'class')} in {quoted(self.target_name)}"
+        elif self.kind == "survival":
+            goal = f"{count(int(self.y['event'].sum()), 'event')} in {quoted(self.target_name)}"
         else:
             several = f"{self.y.shape[1]} " if self.y.ndim == 2 else ""
             goal = f"{several}real target{'s' if several else ''} {quoted(self.target_name)}"
@@ -295,6 +321,8 @@ def fingerprint(
             column = np.zeros(X.shape[0])
             column[rows] = np.where(np.isnan(values), np.nan, values)  # every gap has the same bits
             _feed_numbers(digest, column, "<f8")
+    if y.dtype == SURVIVAL:
+        y = np.column_stack([y["time"], y["event"]])
     _feed_numbers(digest, np.array(y.shape), "<i8")
     if y.dtype.kind == "U":
         _feed_texts(digest, y.tolist())

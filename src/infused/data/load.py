@@ -27,7 +27,13 @@ from infused.data.reading import (
     plain_values,
 )
 from infused.data.sources import Source, file_source, find_source
-from infused.data.target import present, settle_target, target_from_array, target_from_column
+from infused.data.target import (
+    present,
+    settle_target,
+    survival_from_columns,
+    target_from_array,
+    target_from_column,
+)
 from infused.exceptions import InputError, Setting
 
 READING = {"target", "target_file", "join", "sheet", "x_key", "y_key", "separator", "encoding", "header"}
@@ -99,7 +105,7 @@ def load_data(source: Any, options: ReadOptions = DEFAULTS, **changes: Any) -> D
     else:
         target = _target(raw, options, found.where)
     raw, target, rows = _with_target(raw, target, found.where)
-    features = prepare_features(raw, options, found.where, target.position)
+    features = prepare_features(raw, options, found.where, target.positions)
     y, kind, notes = settle_target(target.y, target.name, options.task)
     data = Dataset(
         found.name,
@@ -138,14 +144,18 @@ def _refuse_ignored(options: ReadOptions, found: Source, labels: Source | None) 
 class _Target(NamedTuple):
     y: Array
     name: str
-    position: int | None = None
-    """Where it is one of the columns of the features' table."""
+    positions: tuple[int, ...] = ()
+    """Where it is among the columns of the features' table."""
 
 
 def _target(raw: Raw, options: ReadOptions, where: str, alone: bool = False) -> _Target:
     """Take the target from its column or from beside the features; ``alone`` in a file of its own."""
     if isinstance(raw, RawMatrix) and raw.y is None:
         raise DataError(f"{where} has no target: give a pair (X, y), or a file with ", Setting("target_file"))
+    if options.time is not None:
+        if not isinstance(raw, RawTable) or raw.y is not None:
+            raise InputError(Setting("time"), " names a column of a table: give a file or a data frame")
+        return _survival(raw, options, where, alone)
     if isinstance(raw, RawTable) and raw.y is None:
         position = _target_position(raw.columns, options.target, where, alone)
         name = raw.columns.column_names[position]
@@ -155,10 +165,29 @@ def _target(raw: Raw, options: ReadOptions, where: str, alone: bool = False) -> 
                 f"the target {quoted(name)} has {LARGE}, which would be rounded: write classes as texts"
             )
         y = target_from_column(column, name, raw.decimal, options.missing, options.task)
-        return _Target(y, name, None if alone else position)
+        return _Target(y, name, () if alone else (position,))
     if isinstance(raw, RawTable):
         _refuse_target_in(raw.columns.column_names, raw.target_name, options)
     return _Target(target_from_array(raw.y, raw.target_name), raw.target_name)
+
+
+def _survival(raw: RawTable, options: ReadOptions, where: str, alone: bool) -> _Target:
+    """Take times and events from their columns."""
+    names, positions = raw.columns.column_names, []
+    check_unique(names, where)
+    for setting, wanted in (("time", options.time), ("event", options.event)):
+        if wanted is not None:  # both are given, or none
+            _offer_to_transpose(raw.columns, wanted)
+            positions.append(find_column(names, wanted, setting))
+    if positions[0] == positions[1]:
+        raise DataError(Setting("time"), " and ", Setting("event"), " name the same column: two are needed")
+    time_name, event_name = (names[j] for j in positions)
+    times, events = (
+        target_from_column(raw.columns.column(j), names[j], raw.decimal, options.missing, task)
+        for j, task in zip(positions, ("regression", "classification"), strict=True)
+    )
+    y = survival_from_columns(times, events, time_name, event_name)
+    return _Target(y, f"{event_name} by {time_name}", () if alone else tuple(positions))
 
 
 def _target_position(columns: Any, wanted: str | int | None, where: str, alone: bool) -> int:

@@ -29,7 +29,7 @@ FEWEST_PILED, SHARE_PILED = 3, 0.01  # rows on a number that may stand for a mis
 LEAST_OTHERS = 5  # different values beside it: fewer are codes
 
 
-def prepare_features(raw: Raw, options: ReadOptions, where: str, target: int | None = None) -> Features:
+def prepare_features(raw: Raw, options: ReadOptions, where: str, target: tuple[int, ...] = ()) -> Features:
     """Make variables of all columns but the target and what is left out; raise with all culprits."""
     names = checked_names(raw, where)
     use = [names[j] for j in find_columns(names, options.use, "use")]
@@ -152,21 +152,24 @@ def _unusual(found: Variables) -> tuple[Levels | None, tuple[Origin, ...] | None
 
 
 def _remaining(
-    raw: Raw, names: tuple[str, ...], options: ReadOptions, use: Sequence[str], target: int | None
+    raw: Raw, names: tuple[str, ...], options: ReadOptions, use: Sequence[str], target: tuple[int, ...]
 ) -> tuple[list[int], list[str]]:
     """Find the positions of the features; note what was left out."""
     dropped = find_columns(names, options.drop, "drop")
-    if target in dropped:
-        raise DataError(Setting("drop", names[target]), ": this is the target, which cannot be left out")
+    for position in target:
+        if position in dropped:
+            raise DataError(
+                Setting("drop", names[position]), ": this is the target, which cannot be left out"
+            )
     notes = [f"left out as asked: {listed(names[j] for j in dropped)}"] if dropped else []
     if isinstance(raw, RawTable):
         notes = [*raw.notes, *notes]
-        spared = {target, *dropped, *(names.index(name) for name in use)}
+        spared = {*target, *dropped, *(names.index(name) for name in use)}
         labels = [j for j, name in enumerate(names) if name in raw.index and j not in spared]
         if labels:
             notes.append(f"left out as row labels: {listed(names[j] for j in labels)}")
             dropped = [*dropped, *labels]
-    absent = {target, *dropped}
+    absent = {*target, *dropped}
     return [j for j in range(len(names)) if j not in absent], notes
 
 

@@ -47,6 +47,9 @@ class ReadOptions:
     target : str, int or None, default=None
         The column of the target by name or by position (from 0; negative counts from the end), in a table,
         in the ``obs`` of AnnData, or in ``target_file`` if that is given.
+    time, event : str, int or None, default=None
+        In the place of a target, the columns of survival: when an event happened, or until when it had not,
+        and whether it happened (1 or 0, yes or no, dead or alive).
     target_file : str or None, default=None
         A second file with the target.
     join : str or None, default=None
@@ -111,6 +114,8 @@ class ReadOptions:
     """
 
     target: str | int | None = None
+    time: str | int | None = None
+    event: str | int | None = None
     target_file: str | None = None
     join: str | None = None
     transpose: bool = False
@@ -136,6 +141,13 @@ class ReadOptions:
         if not isinstance(self.target, str | int | None):
             raise InputError(
                 Setting("target"), " takes the name or the position of a column: give values as a pair (X, y)"
+            )
+        if (self.time is None) != (self.event is None):
+            absent, other = ("event", "time") if self.event is None else ("time", "event")
+            raise InputError(Setting(other), " needs ", Setting(absent), " beside it: give both columns")
+        if self.time is not None and self.target is not None:
+            raise InputError(
+                Setting("target"), " and ", Setting("time"), " exclude each other: leave one out"
             )
         if self.impute is not None:
             check_choice("impute", self.impute, IMPUTES)
@@ -200,8 +212,9 @@ class ReadOptions:
         if unknown:
             raise InputError(f"there is no option {sorted(unknown)[0]!r} for reading data")
         given = {name: value for name, value in options.items() if value is not None}
-        if isinstance(given.get("target"), Integral):
-            given["target"] = int(given["target"])
+        for name in {"target", "time", "event"} & given.keys():
+            if isinstance(given[name], Integral):
+                given[name] = int(given[name])
         for name in {"drop", "use", "as_category", "missing"} & given.keys():
             given[name] = several(given[name])
         if "missing" in given:

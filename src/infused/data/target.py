@@ -10,7 +10,7 @@ import numpy as np
 
 from infused._runtime.checks import FEW_VALUES, SURELY_CLASSES, are_classes, in_double, in_doubt
 from infused._runtime.messages import count, listed, quoted
-from infused._typing import Array, TargetKind
+from infused._typing import Array, DataKind, TargetKind
 from infused.data.columns import WORDS, check_text
 from infused.data.reading import (
     LARGE,
@@ -22,6 +22,7 @@ from infused.data.reading import (
     too_large,
 )
 from infused.data.written import as_gaps, number, numbers_in, plain_texts, word_unit
+from infused.datafits import SURVIVAL, survival_records
 from infused.exceptions import Setting
 
 #: Words, without their s, of names that are counted or measured.
@@ -112,6 +113,37 @@ def _decimals(column: Any, name: str, missing: Collection[str]) -> Array:
     return np.array(["" if text in gone else text for text in texts])
 
 
+EVENTS = ({"0", "1"}, {"no", "yes"}, {"false", "true"}, {"alive", "dead"}, {"censored", "event"})
+HAPPENED = {"1", "yes", "true", "dead", "event"}
+
+
+def survival_from_columns(time: Array, event: Array, time_name: str, event_name: str) -> Array:
+    """Put the columns of times and of events together; where either is missing, the time is NaN."""
+    if time.dtype.kind == "U":
+        raise DataError(
+            f"the times {quoted(time_name)} hold text ({quoted(time[0])}): give a column of numbers"
+        )
+    there, times = present(event), in_float(time, time_name)
+    if np.isinf(times).any():
+        raise DataError(f"the times {quoted(time_name)} hold infinite values; replace them")
+    words = np.ma.getdata(event)
+    words = words if words.dtype.kind == "U" else np.array([f"{value:g}" for value in words.tolist()])
+    words = np.char.lower(words)
+    found = set(words[there].tolist())
+    if not any(found <= known for known in EVENTS):
+        raise DataError(
+            f"the events {quoted(event_name)} must hold 1 and 0, yes and no, or dead and alive, but have ",
+            listed(sorted(found), 3),
+        )
+    known = there & ~np.isnan(times)
+    happened = np.isin(words, list(HAPPENED))
+    if known.any():
+        survival_records(times[known], happened[known], quoted(time_name), quoted(event_name))
+    y = np.empty(len(times), SURVIVAL)
+    y["event"], y["time"] = happened, np.where(known, times, np.nan)
+    return y
+
+
 def in_float(y: Array, name: str) -> Array:
     """Return measured values as float64, NaN where they are missing; refuse those that it cannot hold."""
     if too_large(y):
@@ -125,6 +157,8 @@ def in_float(y: Array, name: str) -> Array:
 
 def present(y: Array) -> Array:
     """Return which rows have a target."""
+    if y.dtype == SURVIVAL:
+        return np.asarray(~np.isnan(y["time"]))
     if y.dtype.kind not in "Uf":
         missing: Array = np.ma.getmaskarray(y)
     else:
@@ -186,12 +220,14 @@ def target_from_array(values: Any, name: str) -> Array:
     return y.astype(np.int64) if y.dtype.kind == "b" else in_double(y, f"the target {quoted(name)}")
 
 
-def settle_target(y: Array, name: str, task: str | None) -> tuple[Array, TargetKind, list[str]]:
+def settle_target(y: Array, name: str, task: str | None) -> tuple[Array, DataKind, list[str]]:
     """Give y one type for what it holds (text, int64, float64); return it with its kind and notes.
 
     Where ``task`` does not say, `are_classes` does; several columns are continuous targets, and so are more
     than ten whole numbers whose name says that they were counted or measured, such as visits or age.
     """
+    if y.dtype == SURVIVAL:
+        return y, "survival", []
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         raise DataError(f"the target {quoted(name)} holds infinite values; replace them")
     asked = KINDS.get(task)

@@ -6,8 +6,16 @@ from infused.datafits.huber import Huber
 from infused.datafits.logistic import Logistic, Multinomial
 from infused.datafits.poisson import Poisson
 from infused.datafits.squared import Squared
+from infused.datafits.survival import (
+    SURVIVAL,
+    concordance,
+    martingale_residuals,
+    survival_records,
+    survival_target,
+)
 
 __all__ = [
+    "SURVIVAL",
     "Cox",
     "Curvature",
     "Datafit",
@@ -17,4 +25,8 @@ __all__ = [
     "Multinomial",
     "Poisson",
     "Squared",
+    "concordance",
+    "martingale_residuals",
+    "survival_records",
+    "survival_target",
 ]

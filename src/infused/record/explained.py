@@ -334,6 +334,7 @@ def inspect_data(dataset: Dataset, coded: Coded, pixels: bool = False, transform
 
     ``pixels`` are often nearly constant, which is not reported.
     """
+    dataset = dataset.with_numbers()
     labels, target, sizes = np.unique(dataset.y, return_inverse=True, return_counts=True)
     classes = dataset.kind == "classes"
     leaks = _leaks(dataset, coded, target if classes else dataset.y, transform) if dataset.y.ndim == 1 else []
@@ -357,7 +358,7 @@ def inspect_data(dataset: Dataset, coded: Coded, pixels: bool = False, transform
 def _chance(dataset: Dataset, coded: Coded, target: Array) -> float | None:
     """Return the p of the best column among as many of noise, by F values; None without enough samples."""
     n_columns = coded.F.shape[1]
-    shares, degrees = explained_variance(coded.F, np.arange(n_columns), target, dataset.kind)
+    shares, degrees = explained_variance(coded.F, np.arange(n_columns), target, dataset.predicted_kind)
     left = dataset.n_samples - 1 - degrees
     largest = float(shares.max(initial=0.0))
     if left < 1:
@@ -370,7 +371,7 @@ def _chance(dataset: Dataset, coded: Coded, target: Array) -> float | None:
 
 def _leaks(dataset: Dataset, coded: Coded, target: Array, transform: str) -> list[str]:
     """Return the features that alone predict the target almost perfectly."""
-    shares, _ = explained_variance(coded.F, np.arange(coded.F.shape[1]), target, dataset.kind)
+    shares, _ = explained_variance(coded.F, np.arange(coded.F.shape[1]), target, dataset.predicted_kind)
     worth = np.zeros(dataset.n_features)
     np.maximum.at(worth, coded.variables, shares)
     categories = [j for j, own in enumerate(dataset.levels or ()) if own is not None]

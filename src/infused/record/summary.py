@@ -106,7 +106,8 @@ def summarize(
     -------
     SelectionRecord
     """
-    target, classes = _target(dataset)
+    figures = dataset.with_numbers()
+    target, classes = _target(figures)
     coded = dataset.coded()
     kept = np.arange(dataset.n_features) if kept is None else kept
     rest = np.zeros(0, dtype=np.int64) if rest is None else rest
@@ -116,7 +117,7 @@ def summarize(
     shown = [(dataset.feature_names[n], *shown_values(dataset, n, transform)) for n in best[:MOST_SHOWN]]
     F = transformed(coded.F, transform, [dataset.feature_names[j] for j in coded.variables], coded.numeric)
     coded = coded._replace(F=F)
-    alone = explained_alone(dataset, best, transform)
+    alone = explained_alone(figures, best, transform)
     redundancy, groups = _redundancy(coded, best)
     ranks = np.argsort(found.order) + 1
     names = () if found.coef is None else _coefficient_names(selector, len(found.coef), dataset.target_name)
@@ -131,7 +132,7 @@ def summarize(
         reference=_reference(type(selector)),
         standardized=bool(getattr(selector, "standardize", False)),
         coefficient_names=names,
-        selected=_selected(dataset, coded, alone, target, found, best, groups, _wins(shadows, kept)),
+        selected=_selected(figures, coded, alone, target, found, best, groups, _wins(shadows, kept)),
         features=FeatureScores(
             dataset.feature_names, tuple(map(finite, found.scores)), tuple(ranks.tolist())
         ),
@@ -215,7 +216,7 @@ def _selected(
 ) -> tuple[SelectedFeature, ...]:
     others = stand_ins(coded, best, dataset.feature_names)
     columns, ends = coded.columns(best[:MOST_COMPARED])
-    unique = lost_without(dense_columns(coded.F, columns), target, dataset.kind, ends).tolist()
+    unique = lost_without(dense_columns(coded.F, columns), target, dataset.predicted_kind, ends).tolist()
     return tuple(
         SelectedFeature(
             rank=place + 1,

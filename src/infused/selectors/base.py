@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from infused._runtime.checks import check_varied, in_double, sound
 from infused._runtime.compat import CallbackSupport, Interval, StrOptions, output_container
 from infused._runtime.tasks import is_collection
-from infused._typing import Floats, Ints, TargetKind
+from infused._typing import Array, Floats, Ints, TargetKind
+from infused.datafits import survival_target
 from infused.exceptions import InputError, Setting
 from infused.graphs.validation import comparable
 from infused.selectors.inputs.frames import has_texts, kept_columns
@@ -88,6 +89,7 @@ class BaseSelector(CallbackSupport, SoundSelector, BaseEstimator):  # type: igno
     n_features_to_select: Any
     groups: Any
     keep: Any
+    _takes_survival = False  # whether y may hold times and events
 
     def _variables(self, X: Any) -> Groups:
         """Return the variables: the groups of the columns of X, or the columns themselves."""
@@ -99,6 +101,11 @@ class BaseSelector(CallbackSupport, SoundSelector, BaseEstimator):  # type: igno
         asked = self.n_features_to_select
         if not isinstance(asked, str):
             return asked
+        if inputs.survival:
+            raise InputError(
+                Setting("n_features_to_select", asked),
+                " is chosen by how well classes or numbers are predicted, not times: give a number",
+            )
         from infused.selectors.choose.auto import chosen_number
 
         kind: TargetKind = "real" if real else "classes"
@@ -179,11 +186,28 @@ def checked(selector: BaseSelector, X: Any, y: Any, **options: Any) -> tuple[Any
         )
     if getattr(getattr(X, "dtype", None), "kind", None) in ("M", "m"):
         raise InputError("X holds dates or times: make numbers of them, such as their years")
+    survival = survival_target(y)
+    if survival is not None:
+        return _with_survival(selector, X, survival, options)
     X, y = sound(X), comparable(sound(y, "y"))
     with np.errstate(over="ignore", invalid="ignore"):  # it looks for NaN in a sum, which may overflow
         X, y = validate_data(selector, X, y, accept_sparse=["csr", "csc"], ensure_min_samples=2, **options)
     y = in_double(y.toarray() if sp.issparse(y) else y, "y")
     check_varied(y)
+    return in_double(X, "X"), y
+
+
+def _with_survival(selector: BaseSelector, X: Any, y: Array, options: dict[str, Any]) -> tuple[Any, Array]:
+    """Check X beside times and events, which not every selector takes."""
+    if not selector._takes_survival:
+        raise InputError(
+            f"{type(selector).__name__} does not take times and events: take anova or a linear selector, "
+            "such as lasso"
+        )
+    own = {name: value for name, value in options.items() if name != "multi_output"}
+    X = validate_data(selector, sound(X), accept_sparse=["csr", "csc"], ensure_min_samples=2, **own)
+    if X.shape[0] != len(y):
+        raise InputError(f"X has {X.shape[0]} samples, but y has {len(y)}")
     return in_double(X, "X"), y
 
 

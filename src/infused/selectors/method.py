@@ -12,7 +12,7 @@ from math import isfinite, prod
 from typing import Any
 
 from infused._runtime.messages import quoted, suggestion
-from infused._typing import TargetKind
+from infused._typing import DataKind
 from infused.exceptions import InputError, Setting
 from infused.selectors.registry import SelectorInfo, available_selectors, id_of, selector_info
 
@@ -224,7 +224,7 @@ def _in_words(value: Any) -> Any:
 def prepared(
     method: Method,
     k: int | float | None,
-    kind: TargetKind,
+    kind: DataKind,
     *,
     grid_shape: tuple[int, int] | None = None,
     seed: int | None = 0,
@@ -252,6 +252,10 @@ def prepared(
         Of scikit-learn's kind, not fitted.
     """
     takes, parameters = method.takes, dict(method.parameters)
+    if kind == "survival" and not getattr(method.info.load(), "_takes_survival", False):
+        raise InputError(
+            f"{method.id} does not take times and events: take anova or a linear method, such as lasso"
+        )
     if kind == "real" and not method.info.regression:
         raise InputError(f"{method.id} needs classes, but the target is real: take another, such as lasso")
     if takes.get("target") == "auto" and parameters.get("target", "auto") == "auto":
@@ -270,11 +274,13 @@ def prepared(
     return _validated(method.make({**parameters, "n_features_to_select": k}))
 
 
-def told_target(selector: Any, kind: TargetKind, parameters: Mapping[str, Any]) -> dict[str, str]:
+def told_target(selector: Any, kind: DataKind, parameters: Mapping[str, Any]) -> dict[str, str]:
     """Return the parameter that says what the target is, in a selector's own words, where y is known.
 
     A part of the samples could look otherwise. The paper's formulation takes classes as numbers.
     """
+    if kind == "survival":
+        return {}
     constraints = getattr(selector, "_parameter_constraints", {}).get("target", ())
     known = {word for one in constraints for word in getattr(one, "options", ())}
     words = ("real",) if kind == "real" else ("onehot", "classes")

@@ -185,7 +185,7 @@ class Explanation:
             parts = {part.name: part.histogram for part in self.by_target}
             return plot_levels(self.name, self.levels, parts, ax=ax)
         values = _numbers(self.data, np.array([self.position]))[:, 0]
-        return plot_feature_graph(values, self.data.y, target=self.data.kind, name=self.name, ax=ax)
+        return plot_feature_graph(values, self.data.y, target=self.data.predicted_kind, name=self.name, ax=ax)
 
     def save(self, folder: str | PathLike[str], *, force: bool = False) -> list[Path]:
         """Write the picture of the graphs and the facts to a folder.
@@ -288,7 +288,7 @@ def explain_feature(dataset: Dataset, feature: int, n_neighbours: int, n_jobs: i
     if levels is None:
         filled = _numbers(dataset, np.array([feature]))
         P, similar = _similarities(dataset, filled, n_jobs)
-        T = target_distributions(filled, dataset.y, target=dataset.kind, n_jobs=n_jobs)
+        T = target_distributions(filled, dataset.y, target=dataset.predicted_kind, n_jobs=n_jobs)
         entropy = float(-np.sum(P * np.log(P, where=P > 0, out=np.zeros_like(P))))
         target_similarity = float(similarity(P, T[:, 0]))
 

@@ -88,8 +88,11 @@ def reduced_table(record: SelectionRecord, dataset: Dataset) -> Any:
     target = dataset.target_name
     while target in names:
         target += "_"
-    several = dataset.y.reshape(dataset.n_samples, -1).T
-    targets = [target] if len(several) == 1 else [f"{target}_{n + 1}" for n in range(len(several))]
+    if dataset.kind == "survival":
+        several, targets = [dataset.y["time"], dataset.y["event"]], [f"{target}_time", f"{target}_event"]
+    else:
+        several = list(dataset.y.reshape(dataset.n_samples, -1).T)
+        targets = [target] if len(several) == 1 else [f"{target}_{n + 1}" for n in range(len(several))]
     columns = [*values, *map(pyarrow.array, several)]
     return pyarrow.table(columns, names=[*names, *targets])
 

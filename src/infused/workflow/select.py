@@ -214,7 +214,13 @@ def run_request(
             ),
             transform=chosen.transform,
             timings=timings,
-            notes=(*seen.notes, *_kept_note(first), *chosen.reasons, *_fit_notes(selector, trust)),
+            notes=(
+                *seen.notes,
+                *_survival_note(dataset),
+                *_kept_note(first),
+                *chosen.reasons,
+                *_fit_notes(selector, trust),
+            ),
             findings=findings,
             number=number,
             score=score,
@@ -360,16 +366,21 @@ def _choose(
     timings: dict[str, float],
 ) -> _Chosen:
     transform, k, reasons = request.transform, request.k, []
+    if dataset.kind == "survival" and "auto" in (transform, k):
+        raise InputError(
+            Setting("k" if k == "auto" else "transform", "auto"),
+            " is chosen by how well classes or numbers are predicted, not times: give it",
+        )
     if transform != "auto" and not isinstance(k, str):
         return _Chosen(transform, k, ())
-    scoring = checked_scoring(request.scoring, dataset.y, dataset.kind)
+    scoring = checked_scoring(request.scoring, dataset.y, dataset.predicted_kind)
     if request.scoring is None:
-        reasons += [why] if (why := default_scoring(dataset.y, dataset.kind)[1]) else []
+        reasons += [why] if (why := default_scoring(dataset.y, dataset.predicted_kind)[1]) else []
     if transform == "auto":
         with timed(timings, "choose the transform", "choosing the transform"):
             many = _about(k, dataset)
             how = choose_transform(
-                dataset.X, dataset.y, dataset.kind, many, request.seed, scoring, dataset.coder
+                dataset.X, dataset.y, dataset.predicted_kind, many, request.seed, scoring, dataset.coder
             )
         transform = how.value
         reasons.append(how.reason)
@@ -378,7 +389,14 @@ def _choose(
     if isinstance(k, str):
         with timed(timings, "choose the number", "choosing the number of features"):
             curve = choose_number(
-                make, dataset.X, dataset.y, dataset.kind, request.seed, scoring, dataset.coder, transform
+                make,
+                dataset.X,
+                dataset.y,
+                dataset.predicted_kind,
+                request.seed,
+                scoring,
+                dataset.coder,
+                transform,
             )
         return _Chosen(transform, curve.chosen, tuple(reasons), curve)
     return _Chosen(transform, k, tuple(reasons))
@@ -393,16 +411,19 @@ def _score(
     timings: dict[str, float],
 ) -> NumberCurve | None:
     """Score a linear model on the k best features, selected inside the folds; None where that fails."""
-    if request.folds == 0:
+    if request.folds == 0 or (request.folds is None and dataset.kind == "survival"):
         return None
-    scoring = checked_scoring(request.scoring, dataset.y, dataset.kind)
+    if dataset.kind == "survival":
+        why = " scores predictions of classes or numbers, not times"
+        raise InputError(Setting("folds", request.folds), why)
+    scoring = checked_scoring(request.scoring, dataset.y, dataset.predicted_kind)
     try:
         with timed(timings, "score", "scoring the selection"):
             return choose_number(
                 make,
                 dataset.X,
                 dataset.y,
-                dataset.kind,
+                dataset.predicted_kind,
                 request.seed,
                 scoring,
                 dataset.coder,
@@ -454,6 +475,16 @@ def _places(method: Method, dataset: Dataset) -> list[int]:
     except DataError as error:
         left_out = ", or it was left out: what looks like an identifier is used with ", Setting("use")
         raise InputError(*error.parts, *(() if str(error).endswith("?") else left_out)) from error
+
+
+def _survival_note(dataset: Dataset) -> list[str]:
+    if dataset.kind != "survival":
+        return []
+    n_events = int(dataset.y["event"].sum())
+    return [
+        f"{count(n_events, 'event')} in {dataset.n_samples:,} samples; figures of single features are of the "
+        "martingale residuals: events less those expected by their times if no feature mattered"
+    ]
 
 
 def _kept_note(kept: list[str]) -> list[str]:

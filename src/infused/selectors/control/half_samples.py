@@ -19,6 +19,7 @@ from infused._runtime.progress import Stage, reporting
 from infused._runtime.tasks import each
 from infused._runtime.threads import one_blas_thread
 from infused._typing import Array, Data, Floats, Ints
+from infused.datafits import SURVIVAL
 from infused.exceptions import InputError
 from infused.selectors.inputs.groups import Groups
 
@@ -96,8 +97,10 @@ class Halves:
 
 
 def complementary_halves(y: Array, real: bool, seed: int) -> tuple[Ints, Ints]:
-    """Split the samples in two halves of equal size, with equal shares of every class."""
+    """Split the samples in two halves of equal size, with equal shares of every class, or of events."""
     random = np.random.default_rng(seed)
+    if y.dtype == SURVIVAL:
+        y, real = y["event"], False
     codes = np.zeros(len(y), np.int64) if real else np.unique(y, return_inverse=True)[1].ravel()
     first, second, left = [], [], []
     for code in range(codes.max() + 1):

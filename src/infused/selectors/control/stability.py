@@ -164,6 +164,10 @@ class StabilitySelection(BaseSelector):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @property
+    def _takes_survival(self) -> bool:  # type: ignore[override]  # as the selector does
+        return bool(getattr(made(self.selector), "_takes_survival", False))
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         own = made(self.selector).__sklearn_tags__()
@@ -191,7 +195,7 @@ class StabilitySelection(BaseSelector):
         inputs = self._looked(base, X, y)
         X, y, variables = inputs.coded.X, inputs.y, inputs.coded.variables
         X, kept = X.tocsr() if hasattr(X, "tocsr") else X, variables.places(self._own(base, "keep"))
-        base, real = _aimed(base, y, self.target)
+        base, real = (base, True) if inputs.survival else _aimed(base, y, self.target)
         number = self._number(inputs, kept, real)
         k = how_many(number, variables, len(kept))
         constant = variables.all_of(constant_columns(X))

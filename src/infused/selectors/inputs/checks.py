@@ -15,6 +15,7 @@ from infused._runtime.compat import cached_property
 from infused._runtime.messages import listed, quoted
 from infused._typing import Array, Data, Floats, Ints
 from infused.coding import OTHER, Coder, Levels, has_gaps, is_identifier
+from infused.datafits import SURVIVAL
 from infused.exceptions import InputError
 from infused.information.discrete import Codes, DenseCodes, discretize, distinct_samples, joint_codes
 from infused.selectors.base import checked
@@ -46,6 +47,11 @@ class Inputs:
     weights: Weights | None = None
     names: tuple[str, ...] | None = None
     """Of the columns; None for their positions."""
+
+    @property
+    def survival(self) -> bool:
+        """Tell whether y holds times and events."""
+        return getattr(self.y, "dtype", None) == SURVIVAL
 
     def weighed(self, sample_weight: Any) -> Inputs:
         """Leave out the samples of weight zero, and add the weights of the others."""

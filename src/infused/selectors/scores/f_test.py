@@ -22,7 +22,7 @@ SMALLEST = 1e-280  # p-values below are computed by their logarithm
 
 @dataclass(frozen=True)
 class FTests:
-    """The F test of each variable."""
+    """The F test, or the score test, of each variable."""
 
     values: Floats
     log_p: Floats

@@ -38,6 +38,7 @@ from infused.selectors.inputs.training import (
     tame,
 )
 from infused.selectors.scores.f_test import f_tests
+from infused.selectors.scores.score_test import score_tests
 
 FEWEST_OF_A_CODE = 5  # samples, on average
 SEED = [Interval(Integral, 0, 2**32 - 1, closed="both"), None]  # as scikit-learn takes it
@@ -95,11 +96,12 @@ class ScoreSelector(BaseSelector):
         inputs = check_inputs(self, X, y, gaps=self._takes_gaps(), dtype=[np.float64, np.float32])
         variables = inputs.variables
         kept = variables.places(self.keep)
-        real = is_real(inputs.y, self.target)
+        real = inputs.survival or is_real(inputs.y, self.target)
         number = self._number(inputs, kept, real, sample_weight)
         k = number_or_half(number, variables, len(kept))
         inputs = inputs.weighed(sample_weight)
-        inputs = replace(inputs, X=tame(inputs.X), y=tame(inputs.y) if real else inputs.y)
+        y = tame(inputs.y) if real and not inputs.survival else inputs.y
+        inputs = replace(inputs, X=tame(inputs.X), y=y)
         scores, tie_breaks = self._score(inputs, real), self._tie_breaks(inputs, real)
         constant = inputs.constant
         scores[constant], tie_breaks[constant] = 0.0, -np.inf
@@ -174,6 +176,9 @@ class AnovaSelector(ScoreSelector):
     compared: then features are ranked by their p-values. With ``keep``, F values are those of an analysis of
     covariance, given the features that are kept. Constant features have zero.
 
+    For times and events (y is a structured array of both) it is the score test of Cox's model of the feature
+    alone, given those that are kept, whose chi-squared value takes the place of F.
+
     Parameters
     ----------
     %(parameters)s
@@ -201,9 +206,14 @@ class AnovaSelector(ScoreSelector):
     (178, 4)
     """
 
+    _takes_survival = True
+
     def _score(self, inputs: Inputs, real: bool) -> Floats:
-        kept = inputs.variables.places(self.keep)
-        tests = f_tests(inputs.coded.X, inputs.y, real, inputs.coded.variables, kept, inputs.weights)
+        kept, coded = inputs.variables.places(self.keep), inputs.coded
+        if inputs.survival:
+            tests = score_tests(coded.X, inputs.y, coded.variables, kept, inputs.weights)
+        else:
+            tests = f_tests(coded.X, inputs.y, real, coded.variables, kept, inputs.weights)
         self.f_values_, self.pvalues_ = tests.values, np.exp(tests.log_p)
         return tests.evidence
 
