@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from infused._runtime.files import Content, write_together, write_whole
 from infused._runtime.progress import Stage, timed
+from infused.bench import Progress, run_cells, run_experiment
 from infused.bench.plan import Experiment, Problem, check_ks, default_ks
 from infused.bench.protocol import EVALUATION_STOPPED
 from infused.bench.rows import failed_cells, rows_frame
-from infused.bench.runner import Progress, run_cells, run_experiment
 from infused.bench.standings import BASELINE, Standings, agreement, compare_methods, verdict
 from infused.bench.store import Store
 from infused.bench.tables import standings_table
@@ -122,7 +122,7 @@ class Comparison:
         str
             The page, or where a path was given, that path.
         """
-        from infused.report.html.comparison import render_comparison
+        from infused.report import render_comparison
 
         page = render_comparison(
             self.standings, command=command, notes=self.data.notes, names=self.data.feature_names
