@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from infused.exceptions import MemoryBudgetError
 from infused.graphs import inner_products as routes
-from infused.graphs.inner_products import ColumnProducts, ThinProducts, inner_products
+from infused.graphs.inner_products import ColumnProducts, ThinProducts, graph_products
 from infused.graphs.thin import GraphColumns
 from tests.reference import centred_graph
 
@@ -67,7 +67,7 @@ def test_every_route_is_the_definition(graph, target, grouped, weighted, monkeyp
     for many, few in ((4096, 0), (4096, 64), (10, 0)):
         monkeypatch.setattr(routes, "MANY_SAMPLES", many)
         monkeypatch.setattr(routes, "FEW_VALUES", few)
-        found = inner_products(columns, goal, graph, ENOUGH)
+        found = graph_products(columns, goal, graph, ENOUGH)
         kinds.add(type(found))
         block = found.block(every)
         np.testing.assert_allclose(found.relevance, c, atol=1e-10)
@@ -90,7 +90,7 @@ def test_missing_values_have_a_graph_of_their_own(graph):
     expected = (K * L).sum() / np.linalg.norm(K)
     for given in (X, sp.csc_array(X)):
         columns = GraphColumns.of(given, np.arange(2), 2, w)
-        found = inner_products(columns, GraphColumns.of_target(y, w, False), graph, ENOUGH)
+        found = graph_products(columns, GraphColumns.of_target(y, w, False), graph, ENOUGH)
         assert found.relevance[0] == pytest.approx(expected, abs=1e-10)
 
 
@@ -103,12 +103,12 @@ def test_the_measured_error_of_bins_is_that_of_all_pairs(graph, monkeypatch):
     )
     y, w = (X[:, [0]] ** 2 + rng.normal(size=(900, 1))), np.ones(900)
     columns, goal = GraphColumns.of(X, np.arange(4), 4, w), GraphColumns.of_target(y, w, False)
-    exact = inner_products(columns, goal, graph, ENOUGH)
+    exact = graph_products(columns, goal, graph, ENOUGH)
     monkeypatch.setattr(routes, "MANY_SAMPLES", 100)
     errors = {}
     for nodes in (16, 64, 256):
         monkeypatch.setattr(routes, "NODES", nodes)
-        binned = inner_products(columns, goal, graph, ENOUGH)
+        binned = graph_products(columns, goal, graph, ENOUGH)
         errors[nodes] = np.abs(binned.relevance - exact.relevance).max()
         assert binned.error > 0
         assert errors[nodes] <= 3 * binned.error
@@ -119,8 +119,8 @@ def test_the_measured_error_of_bins_is_that_of_all_pairs(graph, monkeypatch):
 def test_factors_that_do_not_fit_are_computed_again():
     X, (y, _), w = table(), targets()["continuous"], np.ones(60)
     columns, goal = GraphColumns.of(X, np.arange(7), 7, w), GraphColumns.of_target(y, w, False)
-    roomy = inner_products(columns, goal, "gaussian", ENOUGH)
-    tight = inner_products(columns, goal, "gaussian", 8 * 60 * 16 * 3)
+    roomy = graph_products(columns, goal, "gaussian", ENOUGH)
+    tight = graph_products(columns, goal, "gaussian", 8 * 60 * 16 * 3)
     assert tight.lazy and not roomy.lazy
     np.testing.assert_allclose(tight.relevance, roomy.relevance, rtol=1e-12)
     for some in (np.arange(2), np.arange(2, 7)):  # the first are kept, the others are not
@@ -135,4 +135,4 @@ def test_what_cannot_fit_is_refused():
     X, (y, _), w = table(100), targets(100)["continuous"], np.ones(100)
     columns, goal = GraphColumns.of(X, np.arange(7), 7, w), GraphColumns.of_target(y, w, False)
     with pytest.raises(MemoryBudgetError, match="graph='gaussian'"):
-        inner_products(columns, goal, "distance", 1000)
+        graph_products(columns, goal, "distance", 1000)

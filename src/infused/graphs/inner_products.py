@@ -48,7 +48,7 @@ class GraphProducts(Protocol):
         """Prepare some variables."""
 
 
-def inner_products(
+def graph_products(
     columns: GraphColumns, target: GraphColumns, graph: FeatureGraphKind, budget: int
 ) -> ThinProducts | ColumnProducts:
     """Choose the route for these columns, with factors of at most ``budget`` bytes."""

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from infused._runtime.compat import Interval, StrOptions, fit_context
 from infused._runtime.threads import blas_threads, memory_budget, require
 from infused._typing import Floats, Ints
-from infused.graphs.inner_products import GraphProducts, inner_products
+from infused.graphs.inner_products import GraphProducts, graph_products
 from infused.graphs.thin import GraphColumns
 from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, ahead, how_many, ranks
 from infused.selectors.docs import GRAPHS, documented
@@ -186,7 +186,7 @@ class HSICLasso(BaseSelector):
         Y = target_matrix(tame(inputs.y) if coding == "real" else inputs.y, coding, False)
         goal = GraphColumns.of_target(Y, weights, coding == "onehot")
         graph: Any = self.graph
-        products = inner_products(columns, goal, graph, memory_budget())
+        products = graph_products(columns, goal, graph, memory_budget())
         self.approximation_error_ = products.error
         return products, np.where(np.isin(np.arange(len(variables)), kept), 0.0, 1.0)
 
