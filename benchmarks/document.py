@@ -25,7 +25,6 @@ PAGES = (
         Path("docs") / f"{name}.md"
         for name in ("benchmarks", "comparison", "tables", "cluster", "false_discoveries", "trust")
     ),
-    Path("README.md"),
 )
 RESULTS = Path("benchmarks/results")
 Row = dict[str, str]
