@@ -107,7 +107,7 @@ class InputError(InfusedError, ValueError):
         return self.told(str)
 
     def told(self, spell: Callable[[Setting], str]) -> str:
-        """The message on one line, with settings spelled as wanted.
+        """Return the message on one line, with settings spelled as wanted.
 
         Parameters
         ----------

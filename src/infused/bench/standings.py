@@ -210,7 +210,7 @@ def _stabilities(rows: DataFrame, methods: DataFrame, protocol: ProtocolName) ->
 
 
 def _seconds(rows: DataFrame) -> Series:
-    """Mean seconds to select, by method; every row of a cell holds those of the cell."""
+    """Return the mean seconds to select, by method; every row of a cell holds those of the cell."""
     cells = rows[rows["status"] == "ok"].groupby(["label", "repeat", "fold"])["select_seconds"]
     return cells.max().groupby("label").mean()
 

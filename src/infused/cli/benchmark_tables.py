@@ -154,7 +154,7 @@ def _one_dataset(rows: DataFrame, protocol: ProtocolName, name: str) -> ResultTa
 
 
 def _ranks(rows: DataFrame, protocol: ProtocolName) -> list[ResultTable]:
-    """Mean ranks, where there is enough to rank."""
+    """Return mean ranks, where there is enough to rank."""
     from infused.bench.ranks import TooFewToRankError
     from infused.bench.tables import rank_table
 
@@ -217,7 +217,7 @@ def _of_rows(rows: DataFrame, protocol: ProtocolName, watch: Watch) -> Iterator[
 
 
 def _convergence(folder: Path, watch: Watch) -> list[Path]:
-    """Figure 3, where its data are on this machine."""
+    """Draw Figure 3, where its data are on this machine."""
     import matplotlib.pyplot as plt
 
     from infused.data import load_data
