@@ -2,8 +2,8 @@
 
 python docs/_ext/rooms.py    writes docs/figures/rooms.svg
 
-A box is a package or module; its words are the first line of its docstring. Rooms of one row do not import each
-other; every row imports from the rows below it only.
+A box is a package or module; its words are the first line of its docstring. Rooms of one row do not import
+each other; every row imports from the rows below it only.
 """
 
 from __future__ import annotations

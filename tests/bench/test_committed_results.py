@@ -19,7 +19,16 @@ from infused.selectors.registry import selector_version
 ROOT = Path(__file__).parents[2]
 STORE, FIGURES = ROOT / "results", ROOT / "benchmarks" / "results"
 USUAL = {*paper.METHODS, "greedy-forward", "anova", "random"}
-LATER = {"jmi", "cmim", "disr", "knockoffs", "auto", "stability", "hsic-lasso", "boosted-trees"}  # not measured yet
+LATER = {
+    "jmi",
+    "cmim",
+    "disr",
+    "knockoffs",
+    "auto",
+    "stability",
+    "hsic-lasso",
+    "boosted-trees",
+}  # not measured yet
 REPEATS = {"Lymphoma": 10, "Leukemia": 10, "Isolet1": 10, "RELATHE": 3, "BASEHOCK": 3}
 
 

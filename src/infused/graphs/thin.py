@@ -80,7 +80,7 @@ class GraphColumns:
 
     @property
     def n_samples(self) -> int:
-        """The number of samples."""
+        """Return the number of samples."""
         return int(self.X.shape[0])
 
     def of_variables(self, variables: Ints) -> Ints:
