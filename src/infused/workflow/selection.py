@@ -81,7 +81,7 @@ class Selection:
 
     @property
     def features(self) -> list[str]:
-        """Names of the selected features, best first."""
+        """Return the names of the selected features, best first."""
         return [feature.name for feature in self.record.selected]
 
     @property
