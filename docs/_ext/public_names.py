@@ -28,7 +28,7 @@ GROUPS = {
         "structural_information", "StructuralInformation", "feature_distributions", "target_distributions",
         "FeatureGraph", "jensen_shannon", "similarity", "relation_curve",
     ),
-    "Data, progress, clusters": ("fetch_dataset", "progress", "cluster"),
+    "Data, progress, clusters": ("fetch_dataset", "progress", "cluster", "open_columns"),
 }  # fmt: skip
 SPACES = {
     "infused.data": "Data from files, by name and from Python.",

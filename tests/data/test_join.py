@@ -81,6 +81,12 @@ def test_what_does_not_match_is_refused(tmp_path, features):
         load_data(features, target="a", join="sample")
 
 
+def test_keys_without_a_value_in_common_are_refused(tmp_path, features):
+    other = pd.DataFrame({"patient_id": [f"p{j}" for j in range(N)], "kind": y})
+    with pytest.raises(DataError, match=r"'sample' of .* and 'patient_id' of .* have no values in common"):
+        load_data(features, target_file=second(tmp_path, other), target="kind")
+
+
 def test_rows_without_features_are_counted(tmp_path, features):
     X.assign(sample=SAMPLES)[:50].to_csv(features, index=False)
     data = load_data(features, target_file=second(tmp_path, PHENOTYPES), target="kind")

@@ -69,6 +69,16 @@ def _key(
             return a, b
         if share >= OVERLAP or (a == b and named_like_identifier(a) and len(set(wanted)) == len(wanted)):
             partly = partly or (a, b)
+    own = [name for name in ours if named_like_identifier(name) and _is_unique(raw, name)]
+    beside_target = [name for name in theirs if name != target]
+    other = [name for name in beside_target if named_like_identifier(name) and _is_unique(labels, name)]
+    if partly is None and own and other:
+        raise DataError(
+            f"{quoted(own[0])} of {where} and {quoted(other[0])} of {beside} have no values in common: name "
+            "a column of both with ",
+            Setting("join"),
+            ", or take one of them out of its file to join rows by position",
+        )
     return partly
 
 
@@ -80,12 +90,17 @@ def _candidates(raw: RawTable, labels: RawTable, target: str | None) -> Iterator
         name for name in labels.columns.column_names if name != target and name in raw.columns.column_names
     ]
     yield from ((name, name) for name in shared if raw.columns.column_names.count(name) == 1)
-    yield from ((a, b) for b in theirs for a in ours if a != b)
+    unique = [name for name in ours if _is_unique(raw, name)]
+    yield from ((a, b) for b in theirs for a in unique if a != b)
 
 
 def _may_tell(table: RawTable, name: str) -> bool:
     kind = column_kind(table.columns.schema.field(name).type)
     return kind == "text" or (kind == "number" and named_like_identifier(name))
+
+
+def _is_unique(table: RawTable, name: str) -> bool:
+    return bool(len(table.columns.column(name).unique()) == table.columns.num_rows)
 
 
 def _texts(table: RawTable, name: str) -> list[str]:
