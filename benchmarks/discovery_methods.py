@@ -48,12 +48,17 @@ def equicorrelated(X: Any, y: Any, seed: int) -> tuple[Masks, float | None]:
     return knockoffs(X, y, seed, n_copies=1, construction="equicorrelated")
 
 
-def stability(X: Any, y: Any, seed: int) -> tuple[Masks, float | None]:
-    """With its defaults: in three quarters of the halves, at most one false one expected."""
+def stability(X: Any, y: Any, seed: int, **options: Any) -> tuple[Masks, float | None]:
+    """With its defaults: in nine tenths of the half-samples, at most one false one expected."""
     from infused import StabilitySelection
 
-    fitted = StabilitySelection(random_state=seed).fit(X, y)
+    fitted = StabilitySelection(random_state=seed, **options).fit(X, y)
     return {None: fitted.support_}, fitted.expected_false_
+
+
+def lower_threshold(X: Any, y: Any, seed: int) -> tuple[Masks, float | None]:
+    """At the same bound, with fewer features per half-sample."""
+    return stability(X, y, seed, threshold=0.75)
 
 
 def knockpy(X: Any, y: Any, seed: int) -> tuple[Masks, float | None]:
@@ -88,9 +93,10 @@ def boruta(X: Any, y: Any, seed: int) -> tuple[Masks, float | None]:
 METHODS: dict[str, Callable[[Any, Any, int], tuple[Masks, float | None]]] = {
     "knockoffs": knockoffs,
     "knockoffs, one copy": one_copy,
-    "one copy, 20 draws": several_draws,
+    "one copy, e-values": several_draws,
     "one copy, equicorrelated": equicorrelated,
     "stability": stability,
+    "stability, 0.75": lower_threshold,
     "knockpy": knockpy,
     "lasso, cross-validated": lasso_cv,
     "boruta_py": boruta,

@@ -10,7 +10,7 @@ Row = dict[str, str]
 RATES = ("0.05", "0.1", "0.2")
 TIMED_ON = "AR(1), 0.5"
 PEERS = (
-    *("knockoffs", "knockoffs, one copy", "one copy, 20 draws", "one copy, equicorrelated"),
+    *("knockoffs", "knockoffs, one copy", "one copy, e-values", "one copy, equicorrelated"),
     *("knockpy", "lasso, cross-validated", "boruta_py"),
 )
 
@@ -50,19 +50,23 @@ def peers(rows: Sequence[Row]) -> str:
 
 
 def bounds(rows: Sequence[Row]) -> str:
-    """Realised false selections of StabilitySelection beside its bound."""
+    """List false selections of StabilitySelection, its bound, and its power at two thresholds."""
+    lower = _by_design(rows, "stability, 0.75")
     cells = [
         [
             design,
+            row["draws"],
             f"{float(row['false']):.2f} ± {float(row['false_error']):.2f}",
             f"{float(row['bound']):.2f}",
-            _share(row["power"]),
             f"{float(row['selected']):.1f}",
+            _share(row["power"]),
+            _share(_at(lower[design])["power"]) if design in lower else "-",
         ]
         for design, found in _by_design(rows, "stability").items()
         for row in found.values()
     ]
-    return markdown_table(["design", "false selections", "bound", "power", "selected"], cells)
+    titles = ["false selections", "bound", "selected", "power", "power, threshold 0.75"]
+    return markdown_table(["design", "draws", *titles], cells)
 
 
 def _by_design(rows: Sequence[Row], method: str) -> dict[str, dict[str, Row]]:

@@ -163,10 +163,11 @@ def test_the_number_of_jobs_does_not_matter():
 def test_what_follows_from_what_is_given():
     X, y = made(n_features=200)
     nothing = StabilitySelection("anova", n_pairs=10, random_state=0).fit(X, y)
-    assert nothing.threshold_ == 0.75
-    assert nothing.n_features_per_half_ == largest_number(0.75, 1.0, 200, 10, "r-concave")
+    assert nothing.threshold_ == 0.9
+    assert nothing.n_features_per_half_ == largest_number(0.9, 1.0, 200, 10, "r-concave")
     assert nothing.expected_false_ <= 1
     ten = make_selector("anova", n_features_to_select=10)
+    assert StabilitySelection(ten, n_pairs=10, random_state=0).fit(X, y).threshold_ == 0.75
     by_false = StabilitySelection(ten, max_false=0.2, n_pairs=10, random_state=0).fit(X, y)
     assert by_false.threshold_ == smallest_threshold(10, 0.2, 200, 10, "r-concave")
     assert by_false.expected_false_ <= 0.2

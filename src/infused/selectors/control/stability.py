@@ -35,6 +35,7 @@ from infused.selectors.linear.lasso import Lasso
 from infused.selectors.method import Method, told_target
 
 THRESHOLD, MAX_FALSE = 0.75, 1.0  # where neither was given
+HIGH = 0.9  # where the number per half is free: it may then be larger, and more of the true are found
 SLACK = 1e-9  # a frequency of 75 in 100 reaches a threshold of 0.75
 
 
@@ -51,7 +52,8 @@ class StabilitySelection(BaseSelector):
     every class. Where a half chooses q of p features, the expected number of false ones in :math:`\hat S` is
     bounded by a function of q, :math:`\tau` and p: two of q, :math:`\tau` and that number give the third. A
     false feature is one that a half chooses no more often than a feature at random. With nothing given,
-    :math:`\tau = 0.75`, and q is the largest number with which at most one is expected.
+    :math:`\tau = 0.9`, and q is the largest number with which at most one is expected: more features per half
+    and a higher threshold find more at the same bound. Where q is given, :math:`\tau = 0.75`.
 
     Parameters
     ----------
@@ -247,7 +249,9 @@ class StabilitySelection(BaseSelector):
                 "two of the number per half, ", Setting("threshold"), " and ", Setting("max_false"),
                 " give the third: leave one of them out",
             )  # fmt: skip
-        threshold = THRESHOLD if self.threshold is None else float(self.threshold)
+        by_itself = q is None and (number_of(base) is None or number == "auto")
+        usual = HIGH if q is None and not by_itself else THRESHOLD
+        threshold = usual if self.threshold is None else float(self.threshold)
         max_false = MAX_FALSE if self.max_false is None else float(self.max_false)
         if q is not None:
             if self.max_false is not None:
@@ -259,7 +263,7 @@ class StabilitySelection(BaseSelector):
                     )  # fmt: skip
                 threshold = found
             return q, threshold
-        if number_of(base) is None or number == "auto":
+        if by_itself:
             return None, threshold
         free = largest_number(threshold, max_false, p, self.n_pairs, bound)
         if free is None and any(given):
