@@ -229,22 +229,13 @@ def _settings(texts: Sequence[str]) -> dict[str, Any]:
 
 def show_selection(console: Console, selection: Selection, written: list[Path]) -> None:
     """Show the answer, the best features, and where the rest is."""
-    from infused.record.sentences import (
-        alone_words,
-        number_sentences,
-        result_sentences,
-        score_sentences,
-        stability_sentences,
-        warning_sentences,
-    )
+    from infused.record.sentences import alone_words, answer_sentences, warning_sentences
 
     record = selection.record
     for warning in warning_sentences(record):
         terminal.warn(console, terminal.printable(warning, 10_000))
-    console.print(Text(terminal.printable(result_sentences(record), 10_000), "bold"))
-    for sentences in (number_sentences(record), score_sentences(record), stability_sentences(record)):
-        if sentences:
-            console.print(Text(terminal.printable(sentences, 10_000)))
+    for n, sentences in enumerate(answer_sentences(record)):
+        console.print(Text(terminal.printable(sentences, 10_000), "bold" if n == 0 else ""))
     if record.tried:
         console.print()
         console.print(_tried_methods(record))

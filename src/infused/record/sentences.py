@@ -120,6 +120,12 @@ def _reference(record: SelectionRecord) -> str:
     return "the majority class" if record.data.classes is not None else "the mean"
 
 
+def answer_sentences(record: SelectionRecord) -> list[str]:
+    """Say what was selected, how the number was chosen, what it scores and whether it is stable."""
+    said = (result_sentences, number_sentences, score_sentences, stability_sentences)
+    return [words for sentences in said if (words := sentences(record))]
+
+
 def warning_sentences(record: SelectionRecord) -> list[str]:
     """Return what may make the result misleading, the gravest first."""
     return [f"{_capital(words)}." for words in record.data.warnings]

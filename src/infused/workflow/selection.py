@@ -18,13 +18,7 @@ from infused.data.recorded import read_recorded
 from infused.exceptions import InputError, Setting
 from infused.record.explained import dense_columns
 from infused.record.schema import RecordError, SelectionRecord
-from infused.record.sentences import (
-    number_sentences,
-    result_sentences,
-    score_sentences,
-    stability_sentences,
-    warning_sentences,
-)
+from infused.record.sentences import answer_sentences, warning_sentences
 from infused.workflow.outputs import FILES, reduced_table, write_outputs
 
 if TYPE_CHECKING:
@@ -222,10 +216,8 @@ class Selection:
         return f"<Selection: {number}, by {record.method_name}{': ' if first else ''}{first}>"
 
     def __str__(self) -> str:
-        record = self.record
-        warnings = [f"Warning: {words}" for words in warning_sentences(record)]
-        said = (result_sentences, number_sentences, score_sentences, stability_sentences)
-        return "\n".join([*warnings, *(words for sentences in said if (words := sentences(record)))])
+        warnings = [f"Warning: {words}" for words in warning_sentences(self.record)]
+        return "\n".join([*warnings, *answer_sentences(self.record)])
 
     def _repr_html_(self) -> str:
         from infused.report.html.notebook import selection_html

@@ -11,14 +11,7 @@ from dataclasses import dataclass
 from infused.bench.standings import Standings, verdict
 from infused.bench.tables import standings_table
 from infused.record.schema import SelectionRecord
-from infused.record.sentences import (
-    number_sentences,
-    result_sentences,
-    score_sentences,
-    stability_sentences,
-    title,
-    warning_sentences,
-)
+from infused.record.sentences import answer_sentences, title, warning_sentences
 from infused.report.html.page import render_template
 from infused.report.html.selection import column_words
 
@@ -51,11 +44,7 @@ def selection_html(record: SelectionRecord) -> str:
         "notebook.html",
         title=f"{title(record)}, by {record.method_name}",
         warnings=warning_sentences(record),
-        lead=" ".join(
-            words
-            for sentences in (result_sentences, number_sentences, score_sentences, stability_sentences)
-            if (words := sentences(record))
-        ),
+        lead=" ".join(answer_sentences(record)),
         columns=["Rank", "Feature", "Alone", "Unique", *["Score"] * scored, "Group"] if shown else [],
         left={"Feature", "Alone", "Unique"},
         rows=rows,

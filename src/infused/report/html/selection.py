@@ -10,14 +10,11 @@ import numpy as np
 from infused.record.schema import SelectionRecord
 from infused.record.sentences import (
     alone_words,
+    answer_sentences,
     measure,
-    number_sentences,
-    result_sentences,
     score_number,
-    score_sentences,
     score_text,
     shared_groups,
-    stability_sentences,
     title,
 )
 from infused.report.html.charts import Chart, rounded, shortened
@@ -88,16 +85,7 @@ def render_report(record: SelectionRecord) -> str:
         payload=_table(record),
         title=title(record),
         eyebrow=f"Feature selection with {record.method_name}",
-        lead=" ".join(
-            words
-            for words in (
-                result_sentences(record),
-                number_sentences(record),
-                score_sentences(record),
-                stability_sentences(record),
-            )
-            if words
-        ),
+        lead=" ".join(answer_sentences(record)),
         facts=_facts(record),
         findings=[note[:1].upper() + note[1:] for note in (*record.data.warnings, *record.data.notes)],
         notes=[column_words(record), *[beyond] * (record.data.n_features > MOST_ROWS)],
