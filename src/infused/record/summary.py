@@ -180,7 +180,7 @@ def _facts(
         fingerprint=dataset.fingerprint,
         target=dataset.target_name,
         classes=classes,
-        notes=(*dataset.notes, *findings.notes, *notes),
+        notes=(*dataset.notes, *notes, *findings.notes),
         warnings=findings.warnings,
         leaks=findings.leaks,
         chance=findings.chance,

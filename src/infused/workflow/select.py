@@ -196,7 +196,8 @@ def run_request(
     number = chosen.number or getattr(selector, "number_curve_", None)
     n_selected = _n_selected(selector, coded)
     score = None
-    if number is None and n_selected and (request.folds or selecting <= WORTH_A_SCORE):
+    asked_score = bool(request.folds) or request.scoring is not None
+    if number is None and n_selected and (asked_score or selecting <= WORTH_A_SCORE):
         score = _score(seen.data, request, make, n_selected, chosen.transform, timings)
     trust = assess_trust(selector, F, dataset.y, request, timings, n_jobs, selecting)
     with timed({}, "summarise", "summarising"):
@@ -210,7 +211,7 @@ def run_request(
                 request,
                 method=_complete(asked, selector, first),
                 stability=trust.n_pairs,
-                folds=0 if score is None else score.n_folds,
+                folds=score.n_folds if score is not None else request.folds if asked_score else 0,
             ),
             transform=chosen.transform,
             timings=timings,
@@ -330,9 +331,9 @@ def check_request(request: Request) -> None:
     if request.scoring is not None and request.folds == 0 and not chooses:
         raise InputError(
             Setting("scoring", request.scoring),
-            " has no meaning where nothing is chosen: ask for ",
-            Setting("k", "auto"),
-            ", or leave it out",
+            " has no meaning where nothing is scored: leave it or ",
+            Setting("folds", 0),
+            " out",
         )
     for name, value, least in (("folds", request.folds, 2), ("stability", request.stability, 1)):
         whole = isinstance(value, int) and not isinstance(value, bool)
@@ -432,7 +433,7 @@ def _score(
                 request.folds or FOLDS,
             )
     except InputError:
-        if request.folds is not None:
+        if request.folds is not None or request.scoring is not None:
             raise
         return None
 
