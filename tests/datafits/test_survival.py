@@ -41,7 +41,8 @@ def test_other_targets_are_none(y):
         ([1.0, np.nan], [1, 1], "missing or infinite"),
         ([1.0, 2.0], [0, 0], "no event"),
         ([1.0, 2.0], [1, 2], "1 for an event and 0 for none, but has"),
-        ([3.0, 3.0, 1.0], [1, 1, 0], "all events at one time (3)"),
+        ([3.0, 3.0, 5.0], [1, 1, 0], "all events at one time (3)"),
+        ([2.0, 3.0, 1.0], [0, 1, 0], "all events at one time (3)"),
     ],
 )
 def test_impossible_targets_are_refused_in_one_line(time, event, words):

@@ -109,6 +109,22 @@ def test_a_selector_takes_survival_or_says_what_does(id, patients):
         selector.fit(X, y)
 
 
-def test_the_automatic_number_is_refused(patients):
+@pytest.mark.parametrize("id", ["anova", "lasso"])
+def test_the_automatic_number_is_refused(id, patients):
     with pytest.raises(InputError, match="not times: give a number"):
-        make_selector("anova", n_features_to_select="auto").fit(*patients)
+        make_selector(id, n_features_to_select="auto").fit(*patients)
+
+
+def test_a_frame_of_event_and_time_is_as_good_as_records(patients):
+    X, y = patients
+    frame = pd.DataFrame({"event": y["event"], "time": y["time"]})
+    for id in ("lasso", "anova"):
+        one, other = (make_selector(id, n_features_to_select=2).fit(X, target) for target in (y, frame))
+        np.testing.assert_array_equal(one.ranking_, other.ranking_)
+        assert set(one.get_feature_names_out()) == {"a", "kind"}
+
+
+def test_stability_of_a_linear_selector(patients):
+    X, y = patients
+    found = StabilitySelection(make_selector("lasso", n_features_to_select=2), n_pairs=5, random_state=0)
+    assert found.fit(X, y).frequencies_[0] == 1

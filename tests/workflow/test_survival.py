@@ -29,10 +29,11 @@ def table():
     return table
 
 
-def test_the_features_of_survival_are_found(table, tmp_path):
+@pytest.mark.parametrize("method", ["anova", "lasso", "infused-lasso"])
+def test_the_features_of_survival_are_found(method, table, tmp_path):
     """With the note that says what the figures are of, and the same again from the record."""
     table.to_csv(tmp_path / "patients.csv", index=False)
-    found = infused.select(str(tmp_path / "patients.csv"), time="months", event="died", k=2, method="anova")
+    found = infused.select(str(tmp_path / "patients.csv"), time="months", event="died", k=2, method=method)
     assert set(found.features) == {"age", "stage"}
     assert found.record.data.target == "died by months"
     assert any("martingale residuals" in note for note in found.record.data.notes)

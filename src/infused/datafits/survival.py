@@ -52,8 +52,9 @@ def survival_records(time: Array, event: Array, time_name: str = "time", event_n
     happened = np.asarray(event).astype(bool)
     if not happened.any():
         raise InputError(f"{event_name} has no event: all times are censored, so there is nothing to learn")
-    if (time[happened] == time[happened][0]).all() and (time <= time[happened][0]).all():
-        raise InputError(f"{time_name} has all events at one time ({time[happened][0]:g}): none comes first")
+    first = time[happened][0]
+    if (time[happened] == first).all() and (happened.sum() > 1 or (time <= first).sum() == len(time)):
+        raise InputError(f"{time_name} has all events at one time ({first:g}): none comes first")
     records = np.empty(len(time), SURVIVAL)
     records["event"], records["time"] = happened, time
     return records

@@ -102,15 +102,20 @@ class BaseSelector(CallbackSupport, SoundSelector, BaseEstimator):  # type: igno
         if not isinstance(asked, str):
             return asked
         if inputs.survival:
-            raise InputError(
-                Setting("n_features_to_select", asked),
-                " is chosen by how well classes or numbers are predicted, not times: give a number",
-            )
+            self._refuse_automatic_number()
         from infused.selectors.choose.auto import chosen_number
 
         kind: TargetKind = "real" if real else "classes"
         self.number_curve_ = chosen_number(self, inputs, kept, kind, sample_weight)
         return self.number_curve_.chosen
+
+    def _refuse_automatic_number(self) -> None:
+        """Refuse a number to be chosen where y holds times and events."""
+        if isinstance(self.n_features_to_select, str):
+            raise InputError(
+                Setting("n_features_to_select", self.n_features_to_select),
+                " is chosen by how well classes or numbers are predicted, not times: give a number",
+            )
 
     def _store_ranking(self, variables: Groups, scores: Floats, ranking: Ints, chosen: Any) -> None:
         """Set what all selectors have; scores, ranks and the chosen are by variable, the mask by column."""
@@ -165,6 +170,8 @@ def ahead(kept: Ints, scores: Floats, ranking: Ints) -> tuple[Floats, Ints]:
 
 def check_one_target(selector: BaseSelector, y: Any) -> None:
     """Refuse several targets where there is no sense in taking them together."""
+    if survival_target(y) is not None:
+        return
     shape = y.shape if sp.issparse(y) else np.asarray(y).shape
     if len(shape) > 1 and shape[1] > 1:
         name = type(selector).__name__

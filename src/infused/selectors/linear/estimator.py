@@ -69,6 +69,8 @@ class LinearSelector(BaseSelector):
         "positive": ["boolean"],
     }
 
+    _takes_survival = True
+
     @abstractmethod
     def _model(self, data: TrainingData) -> SparseModel:
         """Compose the model on all features."""
@@ -136,6 +138,8 @@ class LinearSelector(BaseSelector):
             return self
         loss, y = resolve_loss(self.loss, y)
         inputs = check_inputs(self, X, y, several=True)
+        if loss == "cox":
+            self._refuse_automatic_number()
         kept = self._kept(inputs)
         coding = self._coding(loss, inputs.y)
         number = self._number(inputs, kept, coding == "real", sample_weight)

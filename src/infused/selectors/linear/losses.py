@@ -8,7 +8,16 @@ import numpy as np
 
 from infused._runtime.compat import StrOptions
 from infused._typing import Array, Floats
-from infused.datafits import Cox, Datafit, Huber, Logistic, Multinomial, Poisson
+from infused.datafits import (
+    Cox,
+    Datafit,
+    Huber,
+    Logistic,
+    Multinomial,
+    Poisson,
+    survival_records,
+    survival_target,
+)
 from infused.exceptions import InputError, Setting
 from infused.graphs.validation import class_codes, kind_of_target
 from infused.selectors.inputs.training import Coding, resolve_coding
@@ -21,17 +30,22 @@ NORMAL = 1.4826  # the standard deviation of normal errors, in median absolute d
 
 
 def resolve_loss(loss: str, y: Any) -> tuple[str, Any]:
-    """Resolve a loss; times and events in a structured array become two columns."""
-    fields = getattr(getattr(y, "dtype", None), "names", None)
-    if fields is None:
+    """Resolve a loss; times and events become two columns."""
+    records = survival_target(y)
+    if records is None and loss != "cox":
         return ("squared" if loss == "auto" else loss), y
     if loss not in ("auto", "cox"):
         raise InputError(Setting("loss", loss), " is not for times and events: take ", Setting("loss", "cox"))
-    event = [name for name in fields if y.dtype[name].kind == "b"]
-    time = [name for name in fields if y.dtype[name].kind in "iuf"]
-    if len(fields) != 2 or len(event) != 1 or len(time) != 1:
-        raise InputError("y must have two fields for survival: whether an event happened (bool), and when")
-    return "cox", np.column_stack([y[time[0]], y[event[0]]]).astype(np.float64)
+    if records is None:
+        columns = np.asarray(y)
+        if columns.ndim != 2 or columns.shape[1] != 2 or columns.dtype.kind not in "biuf":
+            raise InputError(
+                Setting("loss", "cox"), " needs a structured y, or two columns: times, and events as 0 or 1"
+            )
+        records = survival_records(
+            columns[:, 0], columns[:, 1], "the first column of y", "the second column of y"
+        )
+    return "cox", np.column_stack([records["time"], records["event"]])
 
 
 def coding_for(loss: str, y: Array) -> Coding:
@@ -50,7 +64,8 @@ def make_datafit(loss: str, y: Array, weights: Floats | None) -> Datafit:
         return Logistic(codes, weights) if len(counts) == 2 else Multinomial(codes, weights)
     y = np.asarray(y, dtype=np.float64)
     if loss == "cox":
-        return _cox(y, weights)
+        records = survival_records(y[:, 0], y[:, 1], "y", "y")  # samples may have left by a weight of zero
+        return Cox(records["time"], records["event"], weights)
     if loss == "poisson":
         if y.ndim > 1 and y.shape[1] > 1:
             raise InputError(Setting("loss", loss), " needs one target")
@@ -60,23 +75,6 @@ def make_datafit(loss: str, y: Array, weights: Floats | None) -> Datafit:
     errors = np.abs(y - np.median(y, axis=0))
     scale = NORMAL * float(np.median(errors)) or float(errors.mean())
     return Huber(y, TURN * scale, weights)
-
-
-def _cox(y: Floats, weights: Floats | None) -> Cox:
-    if y.ndim != 2 or y.shape[1] != 2:
-        raise InputError(
-            Setting("loss", "cox"), " needs a structured y, or two columns: times, and events as 0 or 1"
-        )
-    time, event = y.T
-    if not np.isin(event, (0, 1)).all():
-        raise InputError(Setting("loss", "cox"), " needs events of 0 or 1 in the second column of y")
-    if (time < 0).any():
-        raise InputError(Setting("loss", "cox"), f" needs times of at least zero, but y has {time.min():g}")
-    if not event.any():
-        raise InputError(Setting("loss", "cox"), " needs events, but y has none: all times are censored")
-    if len(np.unique(time[event == 1])) == 1:
-        raise InputError(Setting("loss", "cox"), " needs events at several times, but all are at one")
-    return Cox(time, event == 1, weights)
 
 
 def null_residuals(datafit: Datafit, n_samples: int, weights: Floats | None) -> Floats:
