@@ -11,10 +11,11 @@ from sklearn.metrics import mutual_info_score
 from sklearn.metrics.cluster import expected_mutual_information
 
 import infused
-from infused.bench.tuning import choose_number, ranked_by
+from infused.bench.tuning import choose_number
 from infused.coding import Coder
 from infused.data import load_data
 from infused.exceptions import InputError
+from infused.selectors.choose.contest import features_by_rank
 from infused.selectors.choose.scoring import scoring_for
 from infused.selectors.method import Method, prepared
 from infused.workflow import Selection
@@ -187,7 +188,7 @@ def test_filling_does_not_leak(monkeypatch):
 def test_order_is_by_variables():
     data = load_data(people(), target="survived")
     coded = data.coded()
-    order = ranked_by(
+    order = features_by_rank(
         prepared(Method("anova"), 3, "classes"), coded.F, data.y, "classes", groups=coded.groups
     )
     assert sorted(order) == list(range(data.n_features))
