@@ -70,7 +70,7 @@ def _log_p(values: Floats, above: Floats, below: Floats) -> Floats:
     above, below = np.maximum(above, 1.0), np.maximum(below, 1.0)
     p = special.fdtrc(above, below, values)
     a, b = below / 2, above / 2
-    with np.errstate(over="ignore", divide="ignore"):
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # where p is read, the tail is not
         ratio = np.minimum(values, np.finfo(float).max / above) * above / below
         log_x, log_rest = -np.log1p(ratio), np.log(ratio) - np.log1p(ratio)
         series = -np.log1p(-np.exp(log_x) * np.minimum((a + b) / (a + 1), 1.0))
