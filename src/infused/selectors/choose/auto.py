@@ -18,6 +18,8 @@ from infused.exceptions import InputError, Setting
 from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, check_one_target, how_many
 from infused.selectors.choose.contest import TRIED, Clock, Contest, Trial, curve_of_one
 from infused.selectors.choose.number import (
+    LINEAR,
+    TREES,
     Fold,
     NumberCurve,
     Split,
@@ -47,7 +49,8 @@ class AutoSelector(BaseSelector):
         \max_{m, k} \frac1F \sum_{f=1}^F s\big(y_f, \hat y(X_f[r_{mf}(1), \ldots, r_{mf}(k)])\big)
 
     with :math:`r_{mf}` the ranking of the features by method m, made once on the training part of fold f,
-    :math:`\hat y` a linear model on the first k of it, and s a score on the test part. By the rule of one
+    :math:`\hat y` a model on the first k of it, and s a score on the test part. The model is linear, or
+    boosted trees where these predict better, as they do where relations are not linear. By the rule of one
     standard error, the smallest k of any method is taken whose mean is within one standard error of the
     best. It is an insurance against a method that does not suit the data, not a gain over the one that
     suits them best.
@@ -80,10 +83,13 @@ class AutoSelector(BaseSelector):
     ----------
     candidates_ : dict of str to list
         One entry for each method, in the order of trial: ``method``, ``n_features`` (by the rule, for this
-        method alone), ``score`` and ``error`` (its standard error) there, ``seconds``, ``status`` and
-        ``chosen``. ``pandas.DataFrame(selector.candidates_)`` shows it as a table.
+        method alone), ``score`` and ``error`` (its standard error) there, ``linear`` and ``boosted_trees``
+        (its best score by either model), ``seconds``, ``status`` and ``chosen``.
+        ``pandas.DataFrame(selector.candidates_)`` shows it as a table.
     curves_ : dict of str to NumberCurve
         The scores against the number of features, by method.
+    evaluator_ : {"linear", "boosted-trees"}
+        The evaluation model that predicts better, by which was chosen.
     method_ : str
         The method that was chosen, with its parameters.
     selector_ : selector
@@ -243,11 +249,13 @@ class AutoSelector(BaseSelector):
         return trial
 
     def _store(self, contest: Contest, winner: Trial, number: int, auto: bool) -> None:
-        self.curves_ = {one.name: one.curve for one in contest.trials if one.curve is not None}
+        self.evaluator_ = contest.model
+        self.curves_ = {one.name: one.curves[self.evaluator_] for one in contest.trials if one.curves}
         self.__dict__.pop("number_curve_", None)  # of an earlier fit
-        if auto and winner.curve is not None:
-            self.number_curve_ = replace(winner.curve, chosen=number)
-        columns = ("method", "n_features", "score", "error", "seconds", "status", "chosen")
+        if auto:
+            self.number_curve_ = replace(self.curves_[winner.name], chosen=number)
+        scores = ("score", "error", "linear", "boosted_trees")
+        columns = ("method", "n_features", *scores, "seconds", "status", "chosen")
         self.candidates_: dict[str, list[Any]] = {name: [] for name in columns}
         for one in contest.trials:
             row = self._row(one, winner, number)
@@ -261,12 +269,15 @@ class AutoSelector(BaseSelector):
             "status": one.status,
             "chosen": one is winner,
         }
-        if one.curve is None:
+        best = {name: max(one.curves[name].means) if name in one.curves else None for name in (LINEAR, TREES)}
+        told |= {"linear": best[LINEAR], "boosted_trees": best[TREES]}
+        if not one.curves:
             return {**told, "n_features": None, "score": None, "error": None}
-        own = one.curve.chosen if self.rule == "one-standard-error" else one.curve.best
+        curve = one.curves[self.evaluator_]
+        own = curve.chosen if self.rule == "one-standard-error" else curve.best
         k = number if one is winner else own
-        at = one.curve.ks.index(k)
-        return {**told, "n_features": k, "score": one.curve.means[at], "error": one.curve.errors[at]}
+        at = curve.ks.index(k)
+        return {**told, "n_features": k, "score": curve.means[at], "error": curve.errors[at]}
 
     def _tell(self, contest: Contest) -> None:
         """Warn of methods that were not tried, and of a budget that did not suffice."""

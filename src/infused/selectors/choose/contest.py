@@ -1,4 +1,4 @@
-"""Methods on the same folds: each ranks the features once a fold, and a model is scored along its ranking.
+"""Methods on the same folds: each ranks the features once a fold, and models are scored along its ranking.
 
 Where time is limited, fits on small parts of the data tell how long a method will take.
 """
@@ -6,15 +6,16 @@ Where time is limited, fits on small parts of the data tell how long a method wi
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Generator, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
 from math import inf, log2
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from threadpoolctl import threadpool_limits
 
 from infused._runtime.messages import reason
 from infused._runtime.progress import Stage, reporting
@@ -22,12 +23,14 @@ from infused._runtime.tasks import each
 from infused._typing import Array, Data, Floats, Ints, TargetKind
 from infused.exceptions import InputError
 from infused.selectors.choose.number import (
+    LINEAR,
+    TREES,
+    Evaluation,
     Fold,
     NumberCurve,
     Split,
     curve_of,
-    references,
-    scores_along,
+    evaluations,
 )
 from infused.selectors.choose.scoring import Scoring
 from infused.selectors.method import with_groups
@@ -150,7 +153,8 @@ class Trial:
     name: str
     selector: Any
     """Not fitted; it ranks as many features as are needed."""
-    curve: NumberCurve | None = None
+    curves: dict[str, NumberCurve] = field(default_factory=dict)
+    """By evaluation model."""
     seconds: float = 0.0
     fit_seconds: float = 0.0
     """Of the slowest ranking of a fold."""
@@ -177,6 +181,11 @@ class Contest:
     trials: list[Trial] = field(default_factory=list)
     n_samples: int | None = None
     """How many the methods were tried on, where time did not suffice for all."""
+    models: dict[str, Evaluation] = field(init=False)
+    """The evaluation models, by name."""
+
+    def __post_init__(self) -> None:
+        self.models = evaluations(self.y, self.kind, self.grid)
 
     def run(self, trials: list[Trial]) -> None:
         """Try one method after the other, as long as there is time; the first is tried in any case."""
@@ -188,27 +197,34 @@ class Contest:
                 self._probe(trials)
                 self._thin_out()
             self.trials = sorted(trials, key=lambda one: inf if one.probe is None else one.probe.seconds)
-            beside = list(self._on_folds(_references, self.kind, self.scoring, not self.clock.limited))
+            beside = list(
+                self._on_folds(_references, self.models, self.kind, self.scoring, not self.clock.limited)
+            )
             for one in self.trials:
                 if one.status == WAITING:
                     self._try(one, beside, stage)
 
     def chosen(self, rule: str) -> tuple[Trial, int]:
         """Choose the method and the number: the best mean, or the smallest within one standard error."""
-        tried = [one for one in self.trials if one.curve is not None]
-        if not tried:
-            raise InputError(f"no method could be tried: {self.trials[0].name} {self.trials[0].status}")
+        model, tried = self.model, [one for one in self.trials if one.curves]
         rows = [
             (mean, error, k, -place)
-            for place, one in enumerate(tried)
-            if one.curve is not None
-            for mean, error, k in zip(one.curve.means, one.curve.errors, one.curve.ks, strict=True)
+            for place, curve in enumerate(one.curves[model] for one in tried)
+            for mean, error, k in zip(curve.means, curve.errors, curve.ks, strict=True)
         ]
         best = max(rows, key=lambda row: (row[0], -row[2], row[3]))
         if rule == "one-standard-error":
             enough = [row for row in rows if row[0] >= best[0] - best[1]]
             best = min(enough, key=lambda row: (row[2], -row[0], -row[3]))
         return tried[-best[3]], best[2]
+
+    @property
+    def model(self) -> str:
+        """Name the evaluation model that predicts best with any method; of equals, the linear one."""
+        tried = [one for one in self.trials if one.curves]
+        if not tried:
+            raise InputError(f"no method could be tried: {self.trials[0].name} {self.trials[0].status}")
+        return max(self.models, key=lambda model: max(max(one.curves[model].means) for one in tried))
 
     def _on_folds(self, function: Callable[..., Any], *how: Any) -> Generator[Any]:
         """Call a function for every fold: side by side on a cluster, but not where each waits for a clock."""
@@ -235,18 +251,31 @@ class Contest:
         few = min(n_train, FEW_SAMPLES)
         rows = some_rows(self.y, few)
         fold = self.fold((rows, rows))
-        order = np.arange(min(int(self.grid[-1]), fold.n_variables))
-        start = perf_counter()
-        scores_along(order, fold, self.grid[-1:], self.kind, self.scoring)
-        of_sample = CAREFUL * (perf_counter() - start) / few
+        order, largest = np.arange(min(int(self.grid[-1]), fold.n_variables)), self.grid[-1:]
+        of_sample = dict[str, float]()
+        for name, model in self.models.items():
+            start = perf_counter()
+            with _quietly():
+                replace(model, numbers=largest).along(order, fold, self.scoring)
+            of_sample[name] = CAREFUL * (perf_counter() - start) / few
         allowed = EVALUATING * self.clock.budget / len(self.splits)
-        while of_sample * n_train * self.grid.sum() / self.grid[-1] > allowed:
-            if len(self.grid) > FEWEST_NUMBERS:
-                self.grid = np.union1d(self.grid[::-2], self.grid[:1])
+        while self._fits(of_sample) * n_train > allowed:
+            if len(self.models.get(TREES, self.models[LINEAR]).numbers) > FEWEST_NUMBERS:
+                for name, model in self.models.items():
+                    fewer = np.union1d(model.numbers[::-2], self.grid[:1])
+                    self.models[name] = replace(model, numbers=fewer)
             elif n_train > FEW_SAMPLES:
                 n_train = self._halve()
+            elif TREES in self.models:
+                del self.models[TREES]
             else:
                 break
+
+    def _fits(self, of_sample: dict[str, float]) -> float:
+        """Estimate the seconds of all models along a ranking, for one sample."""
+        numbers = {name: model.numbers for name, model in self.models.items()}
+        trees = of_sample[TREES] * len(numbers[TREES]) if TREES in numbers else 0.0  # whatever the number
+        return trees + of_sample[LINEAR] * float(numbers[LINEAR].sum() / numbers[LINEAR][-1])
 
     def _halve(self) -> int:
         """Take every second sample out of all folds; return how many train then."""
@@ -257,8 +286,8 @@ class Contest:
         self.n_samples = int(stays.sum())
         return max(len(train) for train, _ in self.splits)
 
-    def _try(self, one: Trial, beside: list[tuple[float, float]], stage: Stage) -> None:
-        first = not any(other.curve is not None for other in self.trials)
+    def _try(self, one: Trial, beside: list[list[tuple[float, float]]], stage: Stage) -> None:
+        first = not any(other.curves for other in self.trials)
         start = perf_counter()
         n_fits = len(self.splits) + self.refit
         try:
@@ -268,7 +297,11 @@ class Contest:
                 return
             scores = self._scores(one, stage, first)
             if scores is not None:
-                one.curve, one.status = curve_of(scores, self.grid, beside, self.scoring), TRIED
+                for place, (name, model) in enumerate(self.models.items()):
+                    own = np.array([fold[place] for fold in scores])
+                    references = [fold[place] for fold in beside]
+                    one.curves[name] = curve_of(own, model.numbers, references, self.scoring, name)
+                one.status = TRIED
         except (ValueError, ArithmeticError, MemoryError) as error:
             if len(self.trials) == 1:  # there is nothing else to choose
                 raise
@@ -276,25 +309,26 @@ class Contest:
         finally:
             one.seconds = perf_counter() - start
 
-    def _scores(self, one: Trial, stage: Stage, first: bool) -> Floats | None:
-        """Score a method, folds x numbers; return None where the time did not suffice."""
-        scores, longest = np.empty((len(self.splits), len(self.grid))), 0.0
+    def _scores(self, one: Trial, stage: Stage, first: bool) -> list[list[Floats]] | None:
+        """Score a method on each fold by each model; return None where the time did not suffice."""
+        scores, longest = list[list[Floats]](), 0.0
         with closing(
-            self._on_folds(_scores_on_fold, one.selector, self.grid, self.kind, self.scoring)
+            self._on_folds(_scores_on_fold, one.selector, self.models, self.kind, self.scoring)
         ) as done:
             for n in range(len(self.splits)):
                 to_come = MARGIN * longest * (len(self.splits) - n) + self._reserve(one)
                 if n and not first and to_come > self.clock.left():
                     one.status = f"stopped after {n} of {len(self.splits)} folds: the time was up"
                     return None
-                scores[n], fitting, seconds = next(done)
+                found, fitting, seconds = next(done)
+                scores.append(found)
                 one.fit_seconds, longest = max(one.fit_seconds, fitting), max(longest, seconds)
                 stage.advance()
         return scores
 
     def _reserve(self, one: Trial) -> float:
         """Return the seconds for the fit on all samples of whichever may be chosen."""
-        able = [other.fit_seconds for other in self.trials if other.curve is not None]
+        able = [other.fit_seconds for other in self.trials if other.curves]
         return self.refit * MARGIN * max([one.fit_seconds, *able])
 
 
@@ -302,28 +336,36 @@ def curve_of_one(contest: Contest, selector: Any) -> NumberCurve:
     """Choose the number of features of one selector, which ranks the largest number."""
     trial = Trial(type(selector).__name__, selector)
     contest.run([trial])
-    assert trial.curve is not None  # what fails is raised, as there is nothing else to try
-    return trial.curve
+    return trial.curves[contest.model]
 
 
-def _references(kind: TargetKind, scoring: Scoring, whole: bool, fold: Fold) -> tuple[float, float]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return references(fold, kind, scoring, whole)
+def _references(
+    models: dict[str, Evaluation], kind: TargetKind, scoring: Scoring, whole: bool, fold: Fold
+) -> list[tuple[float, float]]:
+    with _quietly():
+        return [model.beside(fold, kind, scoring, whole) for model in models.values()]
 
 
 def _scores_on_fold(
-    selector: Any, grid: Ints, kind: TargetKind, scoring: Scoring, fold: Fold
-) -> tuple[Floats, float, float]:
-    """Return the scores of each number of features, and the seconds of the fit and of all."""
+    selector: Any, models: dict[str, Evaluation], kind: TargetKind, scoring: Scoring, fold: Fold
+) -> tuple[list[Floats], float, float]:
+    """Return the scores of each model and number of features, and the seconds of the fit and of all."""
     start = perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with _quietly():
         order = features_by_rank(
             clone(selector), fold.X, fold.y, kind, groups=fold.variables, weights=fold.weights
         )
         fitting = perf_counter() - start
-        return scores_along(order[: grid[-1]], fold, grid, kind, scoring), fitting, perf_counter() - start
+        scores = [model.along(order, fold, scoring) for model in models.values()]
+        return scores, fitting, perf_counter() - start
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Ignore warnings; let trees, which are small, have one thread: more of them would wait for each other."""
+    with warnings.catch_warnings(), threadpool_limits(1, user_api="openmp"):
+        warnings.simplefilter("ignore")
+        yield
 
 
 def features_by_rank(

@@ -24,11 +24,21 @@ FEWEST_SAMPLES = 10
 FEW_FEATURES, STEP, MOST_FEATURES = 20, 10, 200
 SMALL_NUMBERS = (1, 2, 3, 5, 7, 10, 15)
 
+LINEAR, TREES = "linear", "boosted-trees"
+
 #: Quick enough to be fitted for every number of features.
 FAST: dict[TargetKind, Evaluator] = {
     "classes": Evaluator("sklearn.svm:LinearSVC", {"dual": "auto"}),
     "real": Evaluator("sklearn.linear_model:Ridge"),
 }
+BOOSTING: dict[TargetKind, str] = {
+    "classes": "sklearn.ensemble:HistGradientBoostingClassifier",
+    "real": "sklearn.ensemble:HistGradientBoostingRegressor",
+}
+MOST_CLASSES = 10  # for boosted trees, which grow one tree for each class and iteration
+LARGEST_LEAF = 20
+TREE_NUMBERS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100, 200)  # of features: trees take longer
+MOST_ENTRIES = 2 * 10**6  # of all features, to be given to boosted trees together
 
 #: Positions of the training and of the test samples.
 Split = tuple[Ints, Ints]
@@ -36,7 +46,7 @@ Split = tuple[Ints, Ints]
 
 @dataclass(frozen=True)
 class NumberCurve:
-    """How the number of features was chosen: scores of a linear model by cross-validation.
+    """How the number of features was chosen: scores of a model by cross-validation.
 
     Scores are the larger the better: errors are negated, as scikit-learn's scorers have them.
     """
@@ -56,6 +66,8 @@ class NumberCurve:
     """The number with the best mean."""
     chosen: int
     """The smallest number within one standard error of that."""
+    model: str = LINEAR
+    """The evaluation model: "linear" or "boosted-trees", whichever predicts better."""
 
 
 @dataclass(frozen=True)
@@ -77,25 +89,54 @@ class Fold:
         return int(self.X.shape[1] if self.variables is None else self.variables.max() + 1)
 
 
-def scores_along(order: Ints, fold: Fold, grid: Ints, kind: TargetKind, scoring: Scoring) -> Floats:
-    """Score a linear model on the test part with the first features of an order, for each number."""
-    columns, ends = columns_of(order, fold.variables)
-    train, test = scaled(dense(fold.X[:, columns]), dense(fold.X_test[:, columns]))
-    numbers = (ends[k - 1] for k in grid)
-    return np.array([_score(FAST[kind], train[:, :end], test[:, :end], fold, scoring) for end in numbers])
+@dataclass(frozen=True)
+class Evaluation:
+    """A model that is scored along a ranking, and the numbers of features for which it is."""
+
+    model: Evaluator
+    numbers: Ints
+    most_entries: float
+    """Of all features together; with more they are not scored."""
+
+    def along(self, order: Ints, fold: Fold, scoring: Scoring) -> Floats:
+        """Score the model on the test part with the first features of an order, for each number."""
+        columns, ends = columns_of(order[: self.numbers[-1]], fold.variables)
+        train, test = scaled(dense(fold.X[:, columns]), dense(fold.X_test[:, columns]))
+        stops = (ends[k - 1] for k in self.numbers)
+        return np.array([_score(self.model, train[:, :end], test[:, :end], fold, scoring) for end in stops])
+
+    def beside(self, fold: Fold, kind: TargetKind, scoring: Scoring, whole: bool) -> tuple[float, float]:
+        """Score no feature and all features; NaN where all are not wanted, or too many together."""
+        empty = np.zeros((len(fold.y), 1)), np.zeros((len(fold.y_test), 1))
+        none = _score(CONSTANT[kind], *empty, fold, scoring)
+        if not whole or (fold.X.shape[0] + fold.X_test.shape[0]) * fold.X.shape[1] > self.most_entries:
+            return none, float("nan")
+        return none, _score(self.model, *scaled(dense(fold.X), dense(fold.X_test)), fold, scoring)
 
 
-def references(fold: Fold, kind: TargetKind, scoring: Scoring, whole: bool) -> tuple[float, float]:
-    """Score no feature and all features; NaN where all are not wanted, or too many to be tried together."""
-    n_samples = fold.X.shape[0] + fold.X_test.shape[0]
-    none = _score(CONSTANT[kind], np.zeros((len(fold.y), 1)), np.zeros((len(fold.y_test), 1)), fold, scoring)
-    if not whole or 8 * n_samples * fold.X.shape[1] > LARGEST_WHOLE:
-        return none, float("nan")
-    return none, _score(FAST[kind], *scaled(dense(fold.X), dense(fold.X_test)), fold, scoring)
+def evaluations(y: Array, kind: TargetKind, numbers: Ints) -> dict[str, Evaluation]:
+    """Return the models that evaluate a ranking: a linear one, and boosted trees of one target.
+
+    Trees see relations that are not linear. They are left out where classes are more than ten.
+    """
+    found = {LINEAR: Evaluation(FAST[kind], numbers, LARGEST_WHOLE / 8)}
+    if y.ndim > 1 or (kind == "classes" and len(np.unique(y)) > MOST_CLASSES):
+        return found
+    settings = {
+        "max_iter": 40,
+        "learning_rate": 0.2,
+        "max_leaf_nodes": 15,
+        "min_samples_leaf": int(np.clip(len(y) // 20, 2, LARGEST_LEAF)),
+        "max_bins": 63,
+        "early_stopping": False,
+    }
+    few = np.union1d(np.intersect1d(numbers, TREE_NUMBERS), [numbers[0], numbers[-1]])
+    found[TREES] = Evaluation(Evaluator(BOOSTING[kind], settings), few, MOST_ENTRIES)
+    return found
 
 
 def curve_of(
-    scores: Floats, grid: Ints, beside: Sequence[tuple[float, float]], scoring: Scoring
+    scores: Floats, grid: Ints, beside: Sequence[tuple[float, float]], scoring: Scoring, model: str
 ) -> NumberCurve:
     """Average over folds, and choose by the rule of one standard error; ``scores`` are folds x numbers."""
     if np.isnan(scores).all(axis=0).any():
@@ -117,6 +158,7 @@ def curve_of(
         all_features=None if np.isnan(whole).all() else float(np.nanmean(whole)),
         best=int(grid[best]),
         chosen=int(grid[int(np.argmax(mean >= mean[best] - errors[best]))]),
+        model=model,
     )
 
 
