@@ -61,7 +61,8 @@ def test_the_table_of_candidates():
     best = AutoSelector([*METHODS, "l1-logistic"], rule="best", cv=3).fit(X, y)
     table = pd.DataFrame(best.candidates_)
     assert table.columns.tolist() == [
-        *("method", "n_features", "score", "error", "seconds", "status", "chosen"),
+        *("method", "n_features", "score", "error", "linear", "boosted_trees"),
+        *("seconds", "status", "chosen"),
     ]
     assert table["method"].tolist() == [*METHODS, "l1-logistic"]
     assert table.loc[table["chosen"], "score"].item() == table["score"].max()
@@ -150,3 +151,51 @@ def test_without_time_the_first_is_tried_and_said():
         auto = AutoSelector(["anova", "lasso"], time_budget=1e-4).fit(X, y)
     assert auto.candidates_["status"][0] == "tried" and auto.candidates_["status"][1].startswith("left out")
     assert clone(auto).time_budget == 1e-4
+
+
+def relation(kind, seed=0):
+    """Make ten features of which two matter, together."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(300, 10))
+    first, second = X[:, 3], X[:, 7]
+    if kind == "linear":
+        return X, (first - second + 0.3 * rng.normal(size=300) > 0).astype(int)
+    if kind == "xor":
+        return X, (first * second > 0).astype(int)
+    return X, (first**2 + second**2 > 1.4).astype(int)
+
+
+@pytest.mark.parametrize(
+    ("kind", "evaluator"), [("linear", "linear"), ("radial", "boosted-trees"), ("xor", "boosted-trees")]
+)
+def test_the_model_that_predicts_better_evaluates(kind, evaluator):
+    X, y = relation(kind)
+    auto = AutoSelector(["anova", "lasso", "boosted-trees"], cv=3, rule="best").fit(X, y)
+    table = pd.DataFrame(auto.candidates_)
+    assert auto.evaluator_ == auto.number_curve_.model == evaluator
+    assert auto.support_[[3, 7]].all()
+    best, other = ("linear", "boosted_trees") if evaluator == "linear" else ("boosted_trees", "linear")
+    assert table[best].max() >= table[other].max()
+    assert table.loc[table["chosen"], "score"].item() == table[best].max()
+    if kind != "linear":
+        assert auto.method_ == "boosted-trees" and auto.n_features_ <= 4
+        assert table["linear"].max() < 0.7 < 0.85 < table["boosted_trees"].max()
+
+
+def test_a_continuous_target_that_is_not_linear():
+    X, _ = relation("xor")
+    y = X[:, 3] * X[:, 7] + 0.1 * X[:, 0]
+    auto = AutoSelector(["lasso", "boosted-trees"], cv=3).fit(X, y)
+    assert auto.evaluator_ == "boosted-trees" and set(np.flatnonzero(auto.support_)) >= {3, 7}
+    number = make_selector("boosted-trees", n_features_to_select="auto").fit(X, y).number_curve_
+    assert number.model == "boosted-trees" and number.chosen <= 4
+
+
+def test_many_classes_and_several_targets_are_evaluated_by_a_linear_model_alone():
+    rng = np.random.default_rng(0)
+    y = np.arange(240) % 12
+    X = np.eye(12)[y] + 0.3 * rng.normal(size=(240, 12))
+    auto = AutoSelector(["anova"], cv=3).fit(X, y)
+    assert auto.evaluator_ == "linear" and auto.candidates_["boosted_trees"] == [None]
+    several = AutoSelector(["lasso"], cv=3).fit(X, X[:, :2] + rng.normal(size=(240, 2)))
+    assert several.candidates_["boosted_trees"] == [None]

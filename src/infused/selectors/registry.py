@@ -323,7 +323,8 @@ CHANGED = {
     "fused-lasso": "6",
     "group-lasso": "6",
     # 2: the linear selectors behind them rank by recursive elimination.
-    "auto": "2",
+    # 3 of auto: boosted trees evaluate beside a linear model, and two methods more are tried.
+    "auto": "3",
     "stability": "2",
     # 2: bins are counted exactly instead of a neighbours' estimate.
     "mutual-info": "2",

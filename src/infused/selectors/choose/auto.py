@@ -33,8 +33,18 @@ from infused.selectors.inputs.groups import GROUPS, KEEP
 from infused.selectors.inputs.training import counted, is_real, tame
 from infused.selectors.method import Method, methods_in, told_target
 
-#: Six different ideas, one of them with two penalties.
-METHODS = ("anova", "mrmr", "jmi", "lasso", "lasso:lambda1=0.2", "greedy-forward", "infused-lasso")
+#: Different ideas, one of them with two penalties: some see linear relations alone, some any.
+METHODS = (
+    "anova",
+    "mrmr",
+    "jmi",
+    "lasso",
+    "lasso:lambda1=0.2",
+    "greedy-forward",
+    "infused-lasso",
+    "hsic-lasso",
+    "boosted-trees",
+)
 
 RULES = ("one-standard-error", "best")
 

@@ -362,7 +362,7 @@ def _scores_on_fold(
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Ignore warnings; let trees, which are small, have one thread: more of them would wait for each other."""
+    """Ignore warnings, and give trees, which are small, one thread: more would wait for each other."""
     with warnings.catch_warnings(), threadpool_limits(1, user_api="openmp"):
         warnings.simplefilter("ignore")
         yield

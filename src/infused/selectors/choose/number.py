@@ -123,7 +123,7 @@ def evaluations(y: Array, kind: TargetKind, numbers: Ints) -> dict[str, Evaluati
     if y.ndim > 1 or (kind == "classes" and len(np.unique(y)) > MOST_CLASSES):
         return found
     settings = {
-        "max_iter": 40,
+        "max_iter": 30,
         "learning_rate": 0.2,
         "max_leaf_nodes": 15,
         "min_samples_leaf": int(np.clip(len(y) // 20, 2, LARGEST_LEAF)),
