@@ -38,13 +38,15 @@ class Sleepy(AnovaSelector):
         return super().fit(X, y)
 
 
-def test_each_method_is_judged_as_if_it_chose_its_number_alone():
-    X, y = made()
+def test_each_method_is_evaluated_as_if_it_chose_its_number_alone():
+    X, y = made(n_samples=300)
+    y = (X[:, 0] + X[:, 1] > 0).astype(int)  # by far better to see for a linear model
     auto = AutoSelector(METHODS, cv=3).fit(X, y)
     for text in METHODS:
         one = methods_of([text])[0]
         alone = AutoSelector([one], cv=3).fit(X, y)
         assert auto.curves_[text] == alone.number_curve_
+    assert auto.evaluator_ == "linear"
     best = max(auto.curves_.values(), key=lambda curve: max(curve.means))
     least = max(best.means) - best.errors[best.ks.index(best.best)]
     enough = [
@@ -170,16 +172,16 @@ def relation(kind, seed=0):
 )
 def test_the_model_that_predicts_better_evaluates(kind, evaluator):
     X, y = relation(kind)
-    auto = AutoSelector(["anova", "lasso", "boosted-trees"], cv=3, rule="best").fit(X, y)
+    auto = AutoSelector(["anova", "lasso", "boosted-trees"], cv=3).fit(X, y)
     table = pd.DataFrame(auto.candidates_)
     assert auto.evaluator_ == auto.number_curve_.model == evaluator
     assert auto.support_[[3, 7]].all()
     best, other = ("linear", "boosted_trees") if evaluator == "linear" else ("boosted_trees", "linear")
     assert table[best].max() >= table[other].max()
-    assert table.loc[table["chosen"], "score"].item() == table[best].max()
+    assert auto.n_features_ <= 5
     if kind != "linear":
-        assert auto.method_ == "boosted-trees" and auto.n_features_ <= 4
-        assert table["linear"].max() < 0.7 < 0.85 < table["boosted_trees"].max()
+        trees = auto.curves_["boosted-trees"]
+        assert table["linear"].max() < 0.7 < 0.95 < trees.means[trees.ks.index(2)]
 
 
 def test_a_continuous_target_that_is_not_linear():
