@@ -163,7 +163,7 @@ class Transposed:
 
 def selected_columns(X: Design, features: Ints) -> Design:
     """Take some columns, of a dense array with each row's values together."""
-    return np.ascontiguousarray(X[:, features]) if isinstance(X, np.ndarray) else X[:, features]
+    return X.take(features, axis=1) if isinstance(X, np.ndarray) else X[:, features]
 
 
 def rows_scaled(X: Design, factors: Floats) -> Design:
