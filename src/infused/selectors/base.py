@@ -193,7 +193,8 @@ def checked(selector: BaseSelector, X: Any, y: Any, **options: Any) -> tuple[Any
         )
     if getattr(getattr(X, "dtype", None), "kind", None) in ("M", "m"):
         raise InputError("X holds dates or times: make numbers of them, such as their years")
-    survival = survival_target(y)
+    named = hasattr(y, "columns") or getattr(getattr(y, "dtype", None), "names", None) is not None
+    survival = survival_target(y) if named else None
     if survival is not None:
         return _with_survival(selector, X, survival, options)
     X, y = sound(X), comparable(sound(y, "y"))
