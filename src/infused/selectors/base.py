@@ -170,7 +170,7 @@ def ahead(kept: Ints, scores: Floats, ranking: Ints) -> tuple[Floats, Ints]:
 
 def check_one_target(selector: BaseSelector, y: Any) -> None:
     """Refuse several targets where there is no sense in taking them together."""
-    if survival_target(y) is not None:
+    if survival_of(y) is not None:
         return
     shape = y.shape if sp.issparse(y) else np.asarray(y).shape
     if len(shape) > 1 and shape[1] > 1:
@@ -179,6 +179,12 @@ def check_one_target(selector: BaseSelector, y: Any) -> None:
             f"{name} takes one target, but y has {shape[1]} columns: "
             f"fit one {name} for each, or take a linear selector, such as Lasso."
         )
+
+
+def survival_of(y: Any) -> Array | None:
+    """Read times and events from a target that has names for them; return None for other targets."""
+    named = hasattr(y, "columns") or getattr(getattr(y, "dtype", None), "names", None) is not None
+    return survival_target(y) if named else None
 
 
 def checked(selector: BaseSelector, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
@@ -193,8 +199,7 @@ def checked(selector: BaseSelector, X: Any, y: Any, **options: Any) -> tuple[Any
         )
     if getattr(getattr(X, "dtype", None), "kind", None) in ("M", "m"):
         raise InputError("X holds dates or times: make numbers of them, such as their years")
-    named = hasattr(y, "columns") or getattr(getattr(y, "dtype", None), "names", None) is not None
-    survival = survival_target(y) if named else None
+    survival = survival_of(y)
     if survival is not None:
         return _with_survival(selector, X, survival, options)
     X, y = sound(X), comparable(sound(y, "y"))

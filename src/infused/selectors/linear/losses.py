@@ -16,10 +16,10 @@ from infused.datafits import (
     Multinomial,
     Poisson,
     survival_records,
-    survival_target,
 )
 from infused.exceptions import InputError, Setting
 from infused.graphs.validation import class_codes, kind_of_target
+from infused.selectors.base import survival_of
 from infused.selectors.inputs.training import Coding, resolve_coding
 
 #: What ``loss`` may be, for scikit-learn's validation of parameters.
@@ -31,7 +31,7 @@ NORMAL = 1.4826  # the standard deviation of normal errors, in median absolute d
 
 def resolve_loss(loss: str, y: Any) -> tuple[str, Any]:
     """Resolve a loss; times and events become two columns."""
-    records = survival_target(y)
+    records = survival_of(y)
     if records is None and loss != "cox":
         return ("squared" if loss == "auto" else loss), y
     if loss not in ("auto", "cox"):
