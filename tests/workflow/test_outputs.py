@@ -24,8 +24,14 @@ from infused._runtime.files import csv_text, frame_csv, guarded, unguarded
 from infused.cli import main
 from infused.exceptions import InputError
 from infused.record.schema import SelectionRecord
-from infused.workflow.outputs import FILES, check_folder, read_selected, selected_csv, write_outputs
-from infused.workflow.selection import read_record
+from infused.workflow.selection import (
+    FILES,
+    check_folder,
+    read_record,
+    read_selected,
+    selected_csv,
+    write_outputs,
+)
 from tests.record.records import cells_record
 
 
@@ -127,7 +133,7 @@ from dataclasses import replace
 from pathlib import Path
 import pyarrow as pa
 from infused.record.schema import SelectionRecord
-from infused.workflow.outputs import write_outputs
+from infused.workflow.selection import write_outputs
 old = SelectionRecord.from_json(open(sys.argv[1], encoding="utf-8").read())
 new = replace(old, selected=(replace(old.selected[0], score=9.0), *old.selected[1:]))
 table = pa.table({"a": [1.0]})

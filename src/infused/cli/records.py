@@ -47,7 +47,7 @@ def rerun(
 ) -> None:
     """Repeat a recorded selection, and say whether the same came out."""
     from infused import workflow
-    from infused.workflow.outputs import check_folder
+    from infused.workflow.selection import check_folder
 
     if output is not None:
         check_folder(output, force)

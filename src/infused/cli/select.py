@@ -148,7 +148,7 @@ def select(
     from infused import workflow
     from infused.data.sources import find_source
     from infused.selectors.method import Method
-    from infused.workflow.outputs import check_folder
+    from infused.workflow.selection import check_folder
 
     if output is None and not json:
         output = Path(f"infused-{find_source(data).name}")
