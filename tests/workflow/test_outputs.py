@@ -365,7 +365,7 @@ import sys, time
 from dataclasses import replace
 from pathlib import Path
 from infused.record.schema import SelectionRecord
-from infused.workflow import outputs
+from infused.workflow import selection
 record = SelectionRecord.from_json(open(sys.argv[1], encoding="utf-8").read())
 move = Path.replace
 
@@ -376,7 +376,7 @@ def slowly(path, target):
 Path.replace = slowly
 for n in range(8):
     name = f"{sys.argv[3]} {n}"
-    outputs.write_outputs(sys.argv[2], replace(record, method_name=name), force=True, page=name)
+    selection.write_outputs(sys.argv[2], replace(record, method_name=name), force=True, page=name)
 """
 
 
