@@ -25,7 +25,7 @@ def place(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         arguments = ["--methods", "anova,lasso", "-k", "2,4", "--folds", "3", "--jobs", "1", "--quiet"]
-        assert run("compare", "wine", *arguments) == 0
+        assert run("compare", "wine", *arguments, "--store", "kept") == 0
     return folder
 
 
@@ -33,13 +33,14 @@ def place(tmp_path_factory):
 def compared(place, tmp_path, monkeypatch):
     """A copy of it, in the current folder."""
     monkeypatch.chdir(tmp_path)
+    shutil.copytree(place / "kept", tmp_path / "infused-results")
     return shutil.copytree(place / "infused-compare-wine", tmp_path / "infused-compare-wine")
 
 
 @pytest.fixture
 def store(compared):
     """The results, where they do not depend on a name."""
-    return next((compared / "store").iterdir()).rename(compared.parent / "infused-results")
+    return compared.parent / "infused-results"
 
 
 def test_compare_writes_a_page_and_a_table(compared):
@@ -55,7 +56,7 @@ def test_compare_writes_a_page_and_a_table(compared):
 def test_the_command_of_the_page_computes_nothing_anew(compared, capsys):
     before = (compared / "comparison.csv").read_text(encoding="utf-8")
     again = shlex.split("compare wine --methods anova,lasso,random -k 2,4 --folds 3 --repeats 1 --seed 0")
-    assert run(*again, "--no-report") == 0
+    assert run(*again, "--no-report", "--store", "infused-results") == 0
     out, err = capsys.readouterr()
     assert "repeat" not in err, "no cell was computed"
     assert "has the best mean accuracy" in out
@@ -63,11 +64,10 @@ def test_the_command_of_the_page_computes_nothing_anew(compared, capsys):
     assert (compared / "comparison.csv").read_text(encoding="utf-8") == before
 
 
-def test_another_k_starts_anew_beside_the_first(compared):
+def test_another_k_starts_anew(compared):
     assert (
         run("compare", "wine", "--methods", "anova", "-k", "3", "--folds", "3", "--jobs", "1", "--quiet") == 0
     )
-    assert len(list((compared / "store").iterdir())) == 2
     lines = list(csv.DictReader((compared / "comparison.csv").open(encoding="utf-8")))
     assert [line["k"] for line in lines] == ["3", "3", "13", "0"]
 
@@ -82,14 +82,14 @@ def test_a_part_of_the_methods_is_shown_alone(compared, capsys):
 def test_a_method_can_have_parameters(compared, capsys):
     variant = "lasso:ranking=coefficient:lambda1=0.2"
     command = ["compare", "wine", "--methods", f"lasso,{variant}", "-k", "2,4", "--folds", "3", "--jobs", "1"]
-    assert run(*command, "--output", compared) == 0
+    assert run(*command, "--output", compared, "--store", "infused-results") == 0
     assert "lasso (lambda1=0.2," in capsys.readouterr().out
     lines = list(csv.DictReader((compared / "comparison.csv").open(encoding="utf-8")))
     assert "lasso (lambda1=0.2, ranking=coefficient)" in [line["method"] for line in lines]
     page = (compared / "comparison.html").read_text(encoding="utf-8")
     assert "lasso,lasso:lambda1=0.2:ranking=coefficient,random" in page, "the command to run it again"
 
-    store = next((compared / "store").iterdir())
+    store = "infused-results"
     assert run("table", "--store", store, "--methods", "lasso,random") == 0
     assert "lambda1" not in capsys.readouterr().out
     assert run("table", "--store", store, "--methods", variant) == 0
