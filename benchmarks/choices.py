@@ -131,14 +131,16 @@ def summaries(problems: Sequence[Problem], results: DataFrame) -> Iterator[Row]:
 
 def accuracy(rows: Sequence[dict[str, str]]) -> str:
     """Accuracy of the choice beside each method alone, the means, and what the choice gains on each."""
-    methods, found = ["auto", *SINGLE], by_method(rows, "accuracy")
+    found = by_method(rows, "accuracy")
+    single = [one for one in SINGLE if len(found[one])]
+    methods = ["auto", *single]
     sizes = {row["dataset"]: [f"{row['samples']} x {row['features']}", row["k"]] for row in rows}
     cells = [
         [name, *size, *(f"{100 * found[one][n]:.1f}" for one in methods)]
         for n, (name, size) in enumerate(sizes.items())
     ]
     cells.append(["mean", "", "", *(f"{100 * found[one].mean():.1f}" for one in methods)])
-    gains = [_mean_and_error(100 * (found["auto"] - found[one])) for one in SINGLE]
+    gains = [_mean_and_error(100 * (found["auto"] - found[one])) for one in single]
     cells.append(["auto minus it", "", "", "", *(f"{mean:.1f} ± {error:.1f}" for mean, error in gains)])
     return markdown_table(["data", "M x N", "k", *methods], cells)
 

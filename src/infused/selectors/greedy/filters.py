@@ -36,10 +36,10 @@ class InformationFilter(BaseSelector):
     """
 
     n_features_to_select: int | float | str | None = None
-    n_bins: int = 5
-    target: Target = "auto"
     groups: Any = None
     keep: Any = None
+    n_bins: int = 5
+    target: Target = "auto"
     n_jobs: int | None = None
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -39,6 +39,8 @@ class Ranked:
     n_iter: int
     n_left: int = 0
     """Variables that were left after the last round."""
+    informed: tuple[SparseModel, Ints] | None = None
+    """The model that U became part of, and its features, where the first rounds ran without it."""
 
 
 def rank(model: SparseModel, ranking: str, k: int | None, enters: int | None = None) -> Ranked:
@@ -78,7 +80,7 @@ def rank_by_rounds(model: SparseModel, down_to: int, enters: int) -> Ranked:
     remaining = np.arange(model.n_variables)
     scores, tie_breaks = np.zeros(model.n_variables), np.zeros(model.n_variables)
     part = model if sizes[0] <= enters else without_information(model)
-    first_weights = part.weights
+    first_weights, informed = part.weights, None
     fit = part.fit(certain=_certain(sizes, 0))
     first, n_iter = fit.result, fit.result.n_iter
     for survived, size in enumerate(sizes):
@@ -86,7 +88,9 @@ def rank_by_rounds(model: SparseModel, down_to: int, enters: int) -> Ranked:
             best = np.sort(np.argsort(ranks(fit.scores, fit.leftover))[:size])
             remaining, features = remaining[best], part.features(best)
             if size <= enters < sizes[survived - 1]:
-                part = model.restricted(model.features(remaining))
+                features = model.features(remaining)
+                part = model.restricted(features)
+                informed = part, features
                 fit = part.fit(certain=_certain(sizes, survived))
                 first_weights = part.weights
             else:
@@ -102,7 +106,7 @@ def rank_by_rounds(model: SparseModel, down_to: int, enters: int) -> Ranked:
         tie_breaks[remaining] = fit.leftover
     coef = np.zeros_like(first.coef)
     coef[model.features(remaining)] = fit.result.coef
-    return Ranked(scores, ranks(scores, tie_breaks), coef, first, fit.result, n_iter, sizes[-1])
+    return Ranked(scores, ranks(scores, tie_breaks), coef, first, fit.result, n_iter, sizes[-1], informed)
 
 
 def without_information(model: SparseModel) -> SparseModel:
@@ -156,7 +160,8 @@ def refit_first(model: SparseModel, ranked: Ranked, k: int) -> Ranked:
     if k >= model.n_variables:
         return replace(ranked, coef=first.coef, last=first)
     chosen = model.features(np.flatnonzero(ranked.ranking <= k))
-    last = model.restricted(chosen).fit().result
+    whole, features = ranked.informed or (model, np.arange(model.n_features))
+    last = whole.restricted(np.searchsorted(features, chosen)).fit().result
     coef = np.zeros_like(first.coef)
     coef[chosen] = last.coef
     return replace(ranked, coef=coef, last=last, n_iter=ranked.n_iter + last.n_iter)
