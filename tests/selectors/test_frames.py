@@ -241,7 +241,9 @@ def test_the_number_of_variables_is_chosen_with_categories_too(id):
         frame["noise"] = frame["noise"].mask(np.arange(240) % 5 == 0)
     selector = make_selector(id, n_features_to_select="auto").fit(frame, y)
     assert {"port", "size"} <= set(selector.get_feature_names_out())
-    assert selector.number_curve_.ks == (1, 2, 3, 4, 5)
+    # Trees, where they predict better, are fitted for fewer numbers.
+    trees = selector.number_curve_.model == "boosted-trees"
+    assert selector.number_curve_.ks == ((1, 2, 3, 5) if trees else (1, 2, 3, 4, 5))
 
 
 def test_what_cannot_be_a_variable_is_named():
