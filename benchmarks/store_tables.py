@@ -124,6 +124,9 @@ def shared(k: str) -> str:
     """How many of the first k features two methods share, in percent: the mean over folds and data sets."""
     rows = plain_methods(of_protocol(stored("remeasured")))
     rows = rows[(rows["repeat"] == 0) & rows["selected"].notna()]
+    folds = rows.groupby(["dataset", "label"])["fold"].nunique().unstack()
+    whole = folds[list(METHODS)].eq(folds.max(axis=1), axis=0).all(axis=1)
+    rows = rows[rows["dataset"].map(whole)]  # a data set that is not finished waits
     first = {
         (one.dataset, one.fold, one.label): frozenset(one.selected[: int(k)])
         for one in rows.itertuples()
