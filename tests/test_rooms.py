@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 SOURCE = Path(infused.__file__).parent
 #: What functions do here; a new verb joins the list.
 VERBS = """
-lower follow lay space live
+lower follow lay space live ignore
 accept acquire add adjust align allow announce append apply approximate arrange ask assign attach average
 bind bound bring build call cancel cast centre certify change check choose claim classify clear close
 cluster code collect colour combine compare compose compute convert copy count create cross-validate cut
@@ -54,6 +55,15 @@ def test_every_room_has_a_layer(rooms):
     layered = {room for row in rooms.layers() for room in row}
     packages = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
     assert packages <= layered
+
+
+def test_the_audit_of_texts_names_files_that_are_there():
+    page = ROOT / "docs/security.md"
+    if not page.is_file():
+        pytest.skip("the documents are not here")
+    named = set(re.findall(r"`([a-z_]+(?:/[a-z_]+)*\.py)`", page.read_text(encoding="utf-8")))
+    assert len(named) > 20
+    assert [name for name in sorted(named) if not (SOURCE / name).is_file()] == []
 
 
 def documented_functions():
