@@ -345,9 +345,8 @@ def _parts(column: Any) -> Iterator[bytes]:
     if types.is_list(column.type):
         yield from _parts(compute.list_value_length(column))
         yield from _parts(compute.list_flatten(column))
-    elif types.is_string(column.type):
-        texts = column.to_pylist()
-        yield json.dumps(texts).encode()
-    elif not types.is_null(column.type):
+    elif any(kind(column.type) for kind in (types.is_boolean, types.is_integer, types.is_floating)):
         yield compute.is_null(column).to_numpy().tobytes()
         yield compute.fill_null(column, 0).to_numpy().tobytes()
+    elif not types.is_null(column.type):  # texts, or what damage has made of them
+        yield json.dumps(column.to_pylist(), default=str).encode()
