@@ -271,16 +271,19 @@ def _best_features(record: SelectionRecord) -> Any:
 
 def _tried_methods(record: SelectionRecord) -> Any:
     """Return a table of the methods that were tried, with their scores."""
-    from infused.record.sentences import measure, score_text
+    from infused.record.sentences import measure, score_number, score_text
 
     name = "accuracy" if record.number is None else record.number.scoring
     title = measure(name).words
-    table = terminal.plain_table("method", "features", title, "seconds", "", right=("features", "seconds"))
+    columns = ("method", "features", title, "linear", "trees", "seconds", "")
+    table = terminal.plain_table(*columns, right=("features", "linear", "trees", "seconds"))
     for one in record.tried:
         reached = "" if one.score is None else score_text(one.score, one.error or 0.0, name)
         told = "chosen" if one.chosen else "" if one.status == "tried" else one.status
         number = "" if one.n_features is None else f"{one.n_features:,}"
-        table.add_row(Text(one.method), number, reached, f"{one.seconds:.1f}", told)
+        both = (one.linear, one.boosted_trees)
+        models = ["" if score is None else score_number(score, name) for score in both]
+        table.add_row(Text(one.method), number, reached, *models, f"{one.seconds:.1f}", told)
     return table
 
 

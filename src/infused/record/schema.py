@@ -164,6 +164,10 @@ class TriedMethod:
     n_features: int | None
     score: float | None
     error: float | None
+    linear: float | None
+    """Score of the linear evaluation model; None where it was not used."""
+    boosted_trees: float | None
+    """Score of the boosted trees; None where they were not used."""
     seconds: float
     status: str
     chosen: bool
@@ -375,6 +379,8 @@ def _figures(record: SelectionRecord) -> Iterator[tuple[str, float]]:
     for n, one in enumerate(record.tried):
         yield f"tried[{n}].score", one.score or 0.0
         yield f"tried[{n}].error", one.error or 0.0
+        yield f"tried[{n}].linear", one.linear or 0.0
+        yield f"tried[{n}].boosted_trees", one.boosted_trees or 0.0
     for name, curve in _curves(record):
         shown = (*curve.means, *curve.errors, curve.chance, curve.all_features or 0.0)
         yield from ((name, one) for one in shown)

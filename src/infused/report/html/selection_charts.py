@@ -265,7 +265,10 @@ def tried_pairs(record: SelectionRecord) -> tuple[Pair, ...]:
             continue
         reached = f"{score_text(one.score, one.error or 0.0, name)}{measure(name).unit}"
         chosen = ", chosen" if one.chosen else ""
-        lines.append((one.method, f"{reached} with {count(one.n_features, 'feature')}, {seconds}{chosen}"))
+        named = {"linear": one.linear, "boosted trees": one.boosted_trees}
+        models = [f"{model} {score_number(best, name)}" for model, best in named.items() if best is not None]
+        size = count(one.n_features, "feature")
+        lines.append((one.method, f"{reached} with {size} ({', '.join(models)}), {seconds}{chosen}"))
     return tuple(lines)
 
 
