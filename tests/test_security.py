@@ -109,7 +109,7 @@ def test_no_parameter_of_a_record_is_code(here, original, monkeypatch, id, name)
     def refuse(*_, **__):
         raise InputError("the data are not looked at here")
 
-    monkeypatch.setattr(sys.modules["infused.workflow.select"], "load", refuse)
+    monkeypatch.setattr(sys.modules["infused.workflow.select"], "load_data", refuse)
     record = SelectionRecord.from_json(json.dumps({**original[0], "schema": SCHEMA}))
     for value in VALUES:
         method = Method(id, {name: value})

@@ -17,7 +17,6 @@ from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from infused._runtime.messages import check_choice
 from infused._typing import Array, Data, Floats, Ints
@@ -339,7 +338,7 @@ def transformed(X: Data, name: str, feature_names: Sequence[str] = (), numeric: 
             Setting("transform", name),
             f" needs values that are not negative, but {whose} has {least[first]:g}",
         )
-    if not sparse.issparse(X):
+    if isinstance(X, np.ndarray):
         return TRANSFORMS[name](X)
     X = X.copy()
     X.data = TRANSFORMS[name](X.data)  # zero stays zero
@@ -348,8 +347,8 @@ def transformed(X: Data, name: str, feature_names: Sequence[str] = (), numeric: 
 
 def lowest(X: Data, coder: Coder | None = None) -> Floats:
     """Return the lowest value of each column; where a coder says so, of the numbers alone."""
-    if coder is not None and (coder.gaps or coder.levels is not None) and not sparse.issparse(X):
+    if coder is not None and (coder.gaps or coder.levels is not None) and isinstance(X, np.ndarray):
         numbers = [j for j in range(X.shape[1]) if coder.levels is None or coder.levels[j] is None]
         return np.asarray(np.fmin.reduce(X[:, numbers], axis=0, initial=0.0))
     low = X.min(axis=0)
-    return np.asarray(low.toarray() if sparse.issparse(low) else low, dtype=np.float64).ravel()
+    return np.asarray(low if isinstance(low, np.ndarray) else low.toarray(), dtype=np.float64).ravel()

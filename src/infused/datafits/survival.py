@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from infused._typing import Array, Floats
-from infused.datafits.cox import Cox
 from infused.exceptions import InputError
 
 #: One record for each sample: whether the event happened, and when it did or when the sample was last seen.
@@ -62,6 +61,8 @@ def survival_records(time: Array, event: Array, time_name: str = "time", event_n
 
 def martingale_residuals(y: Array, weights: Floats | None = None) -> Floats:
     """Return the events of each sample, less those expected by its time if no feature mattered."""
+    from infused.datafits.cox import Cox  # which loads SciPy, that reading data can do without
+
     slope = Cox(y["time"], y["event"], weights).gradient(np.zeros((len(y), 1)))[:, 0]
     return -slope if weights is None else -slope / weights
 

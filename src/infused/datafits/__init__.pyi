@@ -1,0 +1,14 @@
+from .cox import Cox as Cox
+from .curvature import Curvature as Curvature
+from .curvature import Datafit as Datafit
+from .curvature import Diagonal as Diagonal
+from .huber import Huber as Huber
+from .logistic import Logistic as Logistic
+from .logistic import Multinomial as Multinomial
+from .poisson import Poisson as Poisson
+from .squared import Squared as Squared
+from .survival import SURVIVAL as SURVIVAL
+from .survival import concordance as concordance
+from .survival import martingale_residuals as martingale_residuals
+from .survival import survival_records as survival_records
+from .survival import survival_target as survival_target
