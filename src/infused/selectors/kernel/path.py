@@ -117,8 +117,11 @@ class GraphPath:
         """Fit the features without a penalty by themselves."""
         self.load(kept)
         self.entered += kept.tolist()
-        alone = GraphLasso(self.gram(kept), self.graphs.relevance[kept], self.penalty[kept], 0.0)
-        self.coef[kept] = alone.solve()
+        for feature in kept.tolist():  # constants and copies of others stay out
+            self._enter(feature)
+        basis = self._active
+        alone = GraphLasso(self.gram(basis), self.graphs.relevance[basis], self.penalty[basis], 0.0)
+        self.coef[basis] = alone.solve()
         self._active = np.flatnonzero(self.coef)
 
     def _lower_floor(self, lambda_: float) -> None:
