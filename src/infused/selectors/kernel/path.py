@@ -120,6 +120,8 @@ class GraphPath:
         for feature in kept.tolist():  # constants and copies of others stay out
             self._enter(feature)
         basis = self._active
+        if not len(basis):
+            return
         alone = GraphLasso(self.gram(basis), self.graphs.relevance[basis], self.penalty[basis], 0.0)
         self.coef[basis] = alone.solve()
         self._active = np.flatnonzero(self.coef)
