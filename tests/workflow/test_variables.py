@@ -182,7 +182,7 @@ def test_filling_does_not_leak(monkeypatch):
     choose_number(
         lambda k: prepared(Method("anova"), k, "classes"), data.X, data.y, "classes", 0, scoring, data.coder
     )
-    assert seen == [48] * 5
+    assert len(seen) >= 5 and set(seen) == {48}
 
 
 def test_order_is_by_variables():
@@ -207,8 +207,8 @@ def test_findings(tmp_path):
     table = people().assign(alive=lambda t: np.where(t["survived"] == "yes", "living", "dead"))
     table["rarely"] = (np.arange(len(table)) == 5).astype(int)
     data = infused.select(table, "survived", k=2, method="anova").record.data
-    notes = data.warnings
-    assert data.leaks == ("alive",)
+    notes = (*data.warnings, *data.notes)
+    assert data.leaks == ("alive",) and "'alive' alone predicts" in data.warnings[0]
     for words in (
         "'alive' alone predicts 'survived' almost perfectly",
         "more than half of the values are missing in 'deck'",
@@ -217,7 +217,8 @@ def test_findings(tmp_path):
     ):
         assert any(words in note for note in notes), (words, notes)
     few = people().iloc[:24].assign(survived=["yes"] * 4 + ["no"] * 20)
-    notes = infused.select(few, "survived", k=2, method="anova").record.data.warnings
+    data = infused.select(few, "survived", k=2, method="anova").record.data
+    notes = (*data.warnings, *data.notes)
     assert any("fewer than 10 samples in 1 class: 'yes' (4)" in note for note in notes)
     assert any("83.3% of the samples are 'no'" in note for note in notes)
 
