@@ -72,7 +72,7 @@ CASES = [
     ),
     Case("sonar", -1, "a chain is found", lambda f: len(f) == 5, options=NO_HEADER),
     Case("tips", "tip", "`total_bill` first", lambda f: f[0] == "total_bill", 3),
-    Case("auto_imports", -1, "`?` is a gap", whole("column_16"), options=NO_HEADER),
+    Case("auto_imports", -1, "`?` is a missing value", whole("column_16"), options=NO_HEADER),
     Case("planets", "mass", "rows without a mass are left out", lambda f: len(f) == 3, 3),
     Case(
         "housing", -1, "numbers alone", lambda f: set(f[:2]) == {"column_12", "column_5"}, options=NO_HEADER
@@ -80,7 +80,11 @@ CASES = [
     Case("housing_us", "medv", "`$24,000` is a number: as housing", lambda f: f[:2] == ["lstat", "rm"]),
     Case("housing_eu_thousands", "medv", "`24.000,00` is a number", lambda f: f[:2] == ["lstat", "rm"]),
     Case(
-        "adult_4000", -1, "` ?` is a gap, categories whole", whole("column_5", "column_6"), options=NO_HEADER
+        "adult_4000",
+        -1,
+        "` ?` is a missing value, categories whole",
+        whole("column_5", "column_6"),
+        options=NO_HEADER,
     ),
     Case("diamonds_2697", "price", "`clarity` is one variable", whole("carat", "clarity")),
     *[
@@ -88,7 +92,7 @@ CASES = [
         for name, words in (
             ("wine", "no order, so no fusion"),
             ("breast-cancer", "no order, so no fusion"),
-            ("diabetes", "a real target"),
+            ("diabetes", "a continuous target"),
             ("digits", "a grid is found"),
         )
     ],

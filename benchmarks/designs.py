@@ -47,6 +47,8 @@ class Drawn:
     """Features that the target depends on; of clusters, all whose cluster has one."""
     n_signals: int
     cluster: int
+    effects: Floats
+    """Of one unit of each feature, on the scale of the model; of the last class, where there are several."""
 
 
 def draw(design: Design, seed: int) -> Drawn:
@@ -64,7 +66,7 @@ def draw(design: Design, seed: int) -> Drawn:
     y: NDArray[Any] = Y.argmax(axis=1) if design.n_classes > 2 else Y[:, 0]
     if design.n_classes == 2:
         y = (y > np.median(y)).astype(np.int64)
-    return Drawn(X, y, relevant, design.n_signals, design.cluster)
+    return Drawn(X, y, relevant, design.n_signals, design.cluster, B[:, -1] / X.std(axis=0))
 
 
 def independent(random: Random, n: int, p: int) -> Floats:

@@ -22,6 +22,7 @@ def rates(rows: Sequence[Row]) -> str:
         "design",
         "M x N",
         "signals",
+        "draws",
         *(f"FDR, q = {q}" for q in RATES),
         *(f"power, q = {q}" for q in RATES),
     ]
@@ -30,7 +31,16 @@ def rates(rows: Sequence[Row]) -> str:
         first = found["0.1"]
         fdr = [f"{float(found[q]['fdr']):.3f} ± {float(found[q]['fdr_error']):.3f}" for q in RATES]
         power = [_share(found[q]["power"]) for q in RATES]
-        cells.append([name, f"{first['samples']} x {first['features']}", first["signals"], *fdr, *power])
+        cells.append(
+            [
+                name,
+                f"{first['samples']} x {first['features']}",
+                first["signals"],
+                first["draws"],
+                *fdr,
+                *power,
+            ]
+        )
     return markdown_table(header, cells)
 
 

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import choices, discovery_tables, store_tables
+from benchmarks import choices, discovery_tables, relations, store_tables
 from benchmarks.command import command_parser, run
 from benchmarks.store_tables import STORE
 from benchmarks.tables import markdown_table
@@ -191,6 +191,27 @@ def family() -> str:
     return markdown_table(["seconds of", *names, "largest peak (MiB)"], rows)
 
 
+def rare() -> str:
+    """Average precision by the features of both losses."""
+    found = _read("losses_rare")
+    rows = []
+    for row in found:
+        size = f"{_whole(row['samples'])} x {_whole(row['features'])}, {row['rare']}"
+        reached = [f"{float(row[f'k = {k}']):.3f}" for k in (5, 10, 20)]
+        rows.append([row["data"], size, row["method"], row["loss"], *reached, row["standard error"]])
+    header = [
+        "data",
+        "M x N, share of the class",
+        "method",
+        "loss",
+        "k = 5",
+        "k = 10",
+        "k = 20",
+        "standard error",
+    ]
+    return markdown_table(header, rows)
+
+
 def certainty() -> str:
     header = ["data", "M x N", "method", "k", "settings", "selected by all", "CPU s", "at the tolerance"]
     rows = []
@@ -257,6 +278,95 @@ def cluster_speed() -> str:
     return markdown_table(["U of", *measured], rows)
 
 
+def repeated() -> str:
+    """Say what is promised of samples in groups, and what holds with the groups and without."""
+    found = _read("repeated_measures")
+    measures = {
+        "stable and false": "false of the stable",
+        "a false p <= 0.05": "a false p ≤ 0.05",
+        "false discoveries": "false discovery rate",
+        "optimism of -k auto": "optimism of `-k auto`",
+        "optimism of compare": "optimism of `compare`",
+    }
+    bounds = {row["measure"]: row["bound"] for row in found if row["bound"] != "nan"}
+    titles = [
+        f"{title} (at most {float(bounds[name]):.2g})" if name in bounds else title
+        for name, title in measures.items()
+    ]
+    rows = []
+    for design in dict.fromkeys(row["design"] for row in found):
+        mine = {(row["measure"], row["groups"]): row for row in found if row["design"] == design}
+        cells = [
+            " / ".join(f"{float(mine[name, groups]['mean']):.2f}" for groups in ("with", "without"))
+            for name in measures
+        ]
+        rows.append([design, mine["stable and false", "with"]["draws"], *cells])
+    return markdown_table(["design", "draws", *titles], rows)
+
+
+def intervals() -> str:
+    """Compare coverage, errors and power; designs that were drawn least are one line."""
+    found = _read("intervals")
+    most = max(int(row["draws"]) for row in found)
+    groups: dict[str, list[Row]] = {}
+    others = {row["design"] for row in found if 2 * int(row["draws"]) <= most}
+    for row in found:
+        name = f"{len(others)} other designs" if row["design"] in others else row["design"]
+        groups.setdefault(name, []).append(row)
+    methods = list(dict.fromkeys(row["method"] for row in found))
+    rows = []
+    for name, own in sorted(groups.items(), key=lambda one: one[0].endswith("other designs")):
+        cells = []
+        for method in methods:
+            mine = [row for row in own if row["method"] == method]
+            figures = [_mean(mine, figure) for figure in ("held", "false positives", "found")]
+            cells.append(" / ".join(one or "-" for one in figures) if mine else "")
+        rows.append([name, "-".join(sorted({row["draws"] for row in own}, key=int)), *cells])
+    return markdown_table(["design", "draws", *methods], rows)
+
+
+def _mean(rows: list[Row], name: str) -> str:
+    known = [float(row[name]) for row in rows if row[name] != ""]
+    return f"{sum(known) / len(known):.2f}" if known else ""
+
+
+def repeated_tables() -> str:
+    """Show real tables with several rows of a patient, an animal or a person."""
+    rows = []
+    for row in _read("repeated_tables"):
+        size = f"{row['rows']} rows of {row['groups']}"
+        score = f"{row['score']} ± {row['error']} ({row['chance']})"
+        rows.append(
+            [row["table"], size, row["target"], row["hint"], row["sample_groups"], row["metric"], score,
+             row["features"], row["stable"]]
+        )  # fmt: skip
+    header = ["table", "size", "target", "hint names", "sample_groups", "metric", "score (chance)",
+              "features", "stable"]  # fmt: skip
+    return markdown_table(header, rows)
+
+
+def block_penalties() -> str:
+    """Show one penalty for all blocks beside factors that folds choose."""
+    rows = []
+    for row in _read("block_penalties"):
+        gain = f"{float(row['gain']):+.3f} ± {row['error']}" if row["gain"] else ""
+        rows.append(
+            [row["design"], row["draws"], row["method"], row["r2"], gain,
+             f"{row['relevant found']} of {row['of']}", f"{float(row['in informative blocks']):.0%}",
+             row["least penalty"]]
+        )  # fmt: skip
+    header = ["what matters", "draws", "penalties", "R² on new samples", "gain", "relevant features found",
+              "selected in blocks that matter", "block with the least penalty (draws)"]  # fmt: skip
+    return markdown_table(header, rows)
+
+
+def hsic_lasso() -> str:
+    measured = ["pyHSICLasso s", "infused s", "times", "objective above", "all samples"]
+    rows = [[row["data"], *(row[name] for name in measured)] for row in _read("hsic_lasso")]
+    header = ["data, and samples of both", "pyHSICLasso (s)", "infused (s)", "ratio", "objective above its"]
+    return markdown_table([*header, "infused on all samples"], rows)
+
+
 TABLES: dict[str, Callable[..., str]] = {
     "ablation": store_tables.ablation,
     "accuracy": store_tables.accuracy,
@@ -266,6 +376,7 @@ TABLES: dict[str, Callable[..., str]] = {
     "choices_in_halves": lambda: choices.stability(_read("choices")),
     "cluster": cluster,
     "cluster_speed": cluster_speed,
+    "block_penalties": block_penalties,
     "certainty": certainty,
     "cold": cold,
     "columns": columns,
@@ -277,6 +388,8 @@ TABLES: dict[str, Callable[..., str]] = {
     "fits": fits,
     "fused_lasso": fused_lasso,
     "growth": growth,
+    "intervals": intervals,
+    "hsic_lasso": hsic_lasso,
     "lasso_path": lasso_path,
     "methods_on": store_tables.methods_on,
     "mrmr": mrmr,
@@ -284,6 +397,10 @@ TABLES: dict[str, Callable[..., str]] = {
     "paper": store_tables.paper,
     "protocols": store_tables.protocols,
     "ranks": store_tables.ranks,
+    "repeated": repeated,
+    "repeated_tables": repeated_tables,
+    "relations": lambda part: relations.summary(_read("relations"), part),
+    "rare": rare,
     "selectors": selectors,
     "shared": store_tables.shared,
     "sparse": sparse,

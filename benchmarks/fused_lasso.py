@@ -32,7 +32,7 @@ from benchmarks.fused_lasso_peers import (
 )
 from benchmarks.tables import Row, format_table, versions, write_csv
 from benchmarks.threads import THREADS
-from infused.penalties.fusion import FusedChain
+from infused.penalties.norms import FusedChain
 from infused.penalties.quadratic import Ridge
 from infused.solvers.least_squares import LeastSquares
 from infused.solvers.proximal import proximal_gradient

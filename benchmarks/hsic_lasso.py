@@ -1,19 +1,23 @@
 """HSICLasso beside pyHSICLasso, its growth, its two rankings, and relations that are not linear.
 
-python -m benchmarks.hsic_lasso peer|growth|rankings|relations [--output FILE.csv]
+python -m benchmarks.hsic_lasso peer|growth|rankings|relations [--data A,B] [--output FILE.csv]
 
 peer: min_{b >= 0} 1/2 |L - sum_i b_i K_i|^2 + lambda sum_i b_i with Gaussian graphs, followed to the lambda
 at which the code of pyHSICLasso has found 20 features: CPU seconds on one thread, and the objectives of both
 on its stacked graphs. It holds samples^2 x features numbers, so samples are drawn until these fit into 0.2
-GB; the second time of infused is that of all samples. growth: CPU seconds and peak memory for more features
-and more samples. rankings: accuracy of a linear SVM on the first k features by recursion and by the order of
-entry, in three folds. relations: the share of the features that matter among as many selected, on five tables
-each of six kinds.
+GB; the second time of infused is that of all samples. The data are the paper's (INFUSED_DATA), two of
+scikit-learn, NCI60 and Khan of the package ISLP, and four made ones with the sizes of public expression data
+(ten common factors and noise; the class depends on two of the features). growth: CPU seconds and peak memory
+for more features and more samples. rankings: accuracy of a linear SVM on the first k features by recursion
+and by the order of entry, in three folds. relations: the share of the features that matter among as many
+selected, on five tables each of six kinds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import csv
+from collections.abc import Iterator, Sequence
+from importlib.metadata import files
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -28,7 +32,7 @@ from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
 from benchmarks.command import command_parser, run
-from benchmarks.datasets import load
+from benchmarks.datasets import NAMES, load
 from benchmarks.memory import measure_in_child
 from benchmarks.tables import Row, format_table, versions, write_csv
 from infused import HSICLasso, make_selector
@@ -36,7 +40,14 @@ from infused import HSICLasso, make_selector
 Array = NDArray[Any]
 
 FOUND, LEAST, MOST_BYTES = 20, 0.01, 2e8
-PEER_SETS = ("breast cancer", "digits", "Lymphoma", "Leukemia", "Isolet1", "YaleB", "USPS", "RELATHE")
+#: Samples and features of public data of gene expression, which are not bundled anywhere.
+MADE = {
+    "as Colon": (62, 2000),
+    "as Prostate": (102, 6033),
+    "as Lung": (203, 12_600),
+    "as SMK-CAN-187": (187, 19_993),
+}
+PEER_SETS = (*NAMES, "breast cancer", "digits", "NCI60", "Khan", *MADE)
 RANKED_SETS, KS, MOST_RANKED = ("Lymphoma", "Leukemia", "Isolet1", "YaleB", "RELATHE"), (5, 10, 20, 50), 1600
 SHAPES = ((1000, 250), (1000, 500), (1000, 1000), (2000, 500), (4000, 500), (20_000, 500), (100_000, 500))
 SEEDS = 5
@@ -52,23 +63,35 @@ def main() -> int:
     parser = command_parser(__doc__)
     parser.add_argument("part", choices=PARTS)
     parser.add_argument("--output", type=Path)
+    parser.add_argument("--data", type=lambda text: text.split(","), help="some of the sets of peer")
     options = parser.parse_args()
     rows: list[Row] = []
-    for row in PARTS[options.part]():
-        rows.append(row)
-        print(*(f"{name} {value}" for name, value in row.items()), flush=True)
+    with threadpool_limits(1):
+        for row in peer(options.data) if options.part == "peer" else PARTS[options.part]():
+            rows.append(row)
+            print(*(f"{name} {value}" for name, value in row.items()), flush=True)
+            if options.output:
+                _write(rows, options.output, bool(options.data))
     print(format_table(list(rows[0]), [[str(value) for value in row.values()] for row in rows]))
-    if options.output:
-        write_csv([{**row, **versions("hsic-lasso boosted-trees")} for row in rows], options.output)
     return 0
 
 
-def peer() -> Iterator[Row]:
+def _write(rows: Sequence[Row], path: Path, added: bool) -> None:
+    """Write what was measured so far; of some data alone, the rest stays as it was measured."""
+    rows = [{**row, **versions("hsic-lasso boosted-trees")} for row in rows]
+    if added and path.exists():
+        measured = {row["data"] for row in rows}
+        with path.open(newline="") as file:
+            rows = [*(row for row in csv.DictReader(file) if row["data"] not in measured), *rows]
+    write_csv(rows, path)
+
+
+def peer(names: Sequence[str] | None = None) -> Iterator[Row]:
     """Compare both on as many samples as the peer's graphs leave room for."""
     from pyHSICLasso.hsic_lasso import hsic_lasso
     from pyHSICLasso.nlars import nlars
 
-    for name in PEER_SETS:
+    for name in names or PEER_SETS:
         X, y = _data(name)
         n = min(len(X), int(np.sqrt(MOST_BYTES / 4 / X.shape[1])))
         few = np.random.default_rng(0).permutation(len(X))[:n]
@@ -163,8 +186,30 @@ def _tables(seed: int) -> Iterator[tuple[str, Array, Array, int]]:
 
 def _data(name: str) -> tuple[Array, Array]:
     bundled = {"breast cancer": load_breast_cancer, "digits": load_digits}
-    X, y = bundled[name](return_X_y=True) if name in bundled else load(name)
+    if name in bundled:
+        X, y = bundled[name](return_X_y=True)
+    elif name in MADE:
+        X, y = _expression(*MADE[name])
+    else:
+        X, y = _of_islp(name) if name in ("NCI60", "Khan") else load(name)
     return np.asarray(X, dtype=np.float64), np.asarray(y).ravel()
+
+
+def _of_islp(name: str) -> tuple[Array, Array]:
+    """Read expression data that the package ISLP brings, without importing it."""
+    own = {file.name: file.locate() for file in files("ISLP") or ()}
+    if name == "NCI60":
+        return np.load(str(own["NCI60data.npy"])), np.loadtxt(str(own["NCI60labs.csv"]), str, skiprows=1)
+    parts = ("Khan_xtrain.csv", "Khan_xtest.csv", "Khan_ytrain.csv", "Khan_ytest.csv")
+    read = [np.genfromtxt(str(own[part]), delimiter=",", skip_header=1) for part in parts]
+    return np.concatenate(read[:2]), np.concatenate(read[2:])
+
+
+def _expression(n_samples: int, n_features: int) -> tuple[Array, Array]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_samples, 10)) @ rng.normal(size=(10, n_features))
+    X += 3.0 * rng.normal(size=X.shape)
+    return X, ((X[:, 0] ** 2 + X[:, 1] ** 2) > 2.0 * X.var()).astype(int)
 
 
 def _timed(selector: HSICLasso, X: Array, y: Array) -> tuple[float, HSICLasso]:

@@ -37,7 +37,7 @@ from benchmarks.threads import THREADS
 from infused._runtime.threads import memory_budget
 from infused.information.discrete import discretize
 from infused.selectors.inputs.training import design_matrix, target_matrix
-from infused.selectors.linear.group_lasso import cluster_features
+from infused.selectors.linear.lassos import cluster_features
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -10,12 +10,23 @@ from pandas import DataFrame
 
 from benchmarks.tables import markdown_table
 from infused.bench import Store
-from infused.bench.paper import DATASETS, METHODS, published_score
-from infused.bench.paper_tables import datasets_table, published_accuracy_table, structural_table
-from infused.bench.rows import labelled, of_protocol, plain_methods, without_references
+from infused.bench.paper import (
+    DATASETS,
+    datasets_table,
+    published_accuracy_table,
+    published_score,
+    structural_table,
+)
+from infused.bench.rows import (
+    IN_PAPER,
+    in_order,
+    labelled,
+    of_protocol,
+    plain_methods,
+    without_references,
+)
 from infused.bench.standings import compare_methods
 from infused.bench.statistics import score_summary
-from infused.bench.table_formats import in_order
 from infused.bench.tables import ablation_table, accuracy_table, rank_table, standings_table
 from infused.record.sentences import score_text
 
@@ -82,11 +93,11 @@ def as_printed() -> str:
 def protocols() -> str:
     """How much too good the leaky protocol is, on the same folds."""
     rows = plain_methods(labelled(stored()))
-    names = in_order(rows.loc[rows["protocol"] == "leaky", "dataset"].unique(), DATASETS)
+    names = in_order(rows.loc[rows["protocol"] == "leaky", "dataset"].unique())
     means = rows[rows["status"] == "ok"].groupby(["dataset", "method", "protocol", "k"])["accuracy"].mean()
     best = (100 * means).groupby(["method", "dataset", "protocol"]).max().unstack(["dataset", "protocol"])
     lines = []
-    for method in in_order(best.index, METHODS):
+    for method in in_order(best.index):
         pairs = [(best.at[method, (name, "nested")], best.at[method, (name, "leaky")]) for name in names]
         if any(math.isnan(figure) for pair in pairs for figure in pair):
             continue
@@ -106,7 +117,7 @@ def orders() -> str:
     ks = sorted(summary["k"].unique())
     lines = [
         [name, label, *[_score_at(found, name, label, k) for k in ks]]
-        for name in in_order(summary["dataset"].unique(), DATASETS)
+        for name in in_order(summary["dataset"].unique())
         for label in in_order(summary.loc[summary["dataset"] == name, "label"].unique(), RANKINGS)
     ]
     means = summary.groupby(["label", "k"])["mean"].mean()
@@ -122,22 +133,22 @@ def _score_at(found: DataFrame, name: str, label: str, k: int) -> str:
 
 def shared(k: str) -> str:
     """How many of the first k features two methods share, in percent: the mean over folds and data sets."""
-    rows = plain_methods(of_protocol(stored("remeasured")))
+    rows = plain_methods(of_protocol(stored()))
     rows = rows[(rows["repeat"] == 0) & rows["selected"].notna()]
     folds = rows.groupby(["dataset", "label"])["fold"].nunique().unstack()
-    whole = folds[list(METHODS)].eq(folds.max(axis=1), axis=0).all(axis=1)
+    whole = folds[list(IN_PAPER)].eq(folds.max(axis=1), axis=0).all(axis=1)
     rows = rows[rows["dataset"].map(whole)]  # a data set that is not finished waits
     first = {
         (one.dataset, one.fold, one.label): frozenset(one.selected[: int(k)])
         for one in rows.itertuples()
         if len(one.selected) >= int(k)
     }
-    labels = in_order({label for _, _, label in first}, (*METHODS, *SHORT))
+    labels = in_order({label for _, _, label in first}, (*IN_PAPER, *SHORT))
     lines = []
     for label in labels:
         own = {key[:2]: features for key, features in first.items() if key[2] == label}
-        lines.append([label, *[_shared_by(own, first, other) for other in labels[: len(METHODS) + 1]]])
-    return markdown_table(["", *labels[: len(METHODS) + 1]], lines)
+        lines.append([label, *[_shared_by(own, first, other) for other in labels[: len(IN_PAPER) + 1]]])
+    return markdown_table(["", *labels[: len(IN_PAPER) + 1]], lines)
 
 
 def _shared_by(

@@ -59,7 +59,7 @@ def versions(measured: str = "") -> Row:
 
 def earlier_versions(rows: Sequence[Row]) -> list[str]:
     """Return the selectors of which rows have figures of another version than today's."""
-    behind = (each.rpartition(":") for row in rows for each in row["selectors"].split())
+    behind = (each.rpartition(":") for row in rows for each in (row.get("selectors") or "").split())
     return sorted({id for id, _, found in behind if found != selector_version(id)})
 
 

@@ -26,6 +26,7 @@ def main() -> None:
     """Select, open the page, cut, and save."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "infused", "select", "digits", "-k", "20", "--quiet"]
+        command += ["--folds", "3", "--stability", "10"]
         subprocess.run([*command, "--output", folder, "--force"], check=True)
         page, second = screenshot(Path(folder) / "report.html")
     parts = [page.crop((0, top, WIDTH, top + HEIGHT)) for top in (0, second)]

@@ -8,7 +8,7 @@ answers, keeps a record that can be run again, and leaves a page that opens with
 
 # %%
 # Ten measurements of 90 patients. Glucose and ferritin tell the diagnosis, and iron repeats
-# ferritin. A column of text, a gap here and there and a column of numbers of rows are no obstacle.
+# ferritin. A column of text, a missing value here and there and a column of row numbers are no obstacle.
 
 from pathlib import Path
 from tempfile import mkdtemp
@@ -42,7 +42,7 @@ print(selection.table[["rank", "feature", "alone", "unique"]].to_string(index=Fa
 
 # %%
 # *alone* is what a feature explains by itself, corrected for chance: around zero for noise.
-# *unique* is what the selected ones lose without it. Iron and ferritin say the same: each explains
+# *unique* is what the selected ones lose without it. Iron and ferritin are redundant: each explains
 # much alone, and next to nothing is lost without one of them.
 
 shown = selection.table.iloc[::-1]
@@ -56,6 +56,9 @@ ax.legend()
 plt.show()
 
 # %%
+# Blue is what a feature explains alone, orange what it adds to the others. Glucose has both, so it is the
+# first to look at; iron and ferritin share theirs.
+#
 # The page, and the record that makes it again.
 
 page = selection.report(folder / "page.html")

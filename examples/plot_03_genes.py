@@ -4,7 +4,7 @@ Genes: thousands of features, few patients
 
 A hundred patients, 2,000 genes, of which three pathways of ten genes each have to do with the
 disease. The genes of a pathway rise and fall together, so that a list of the best single genes has
-one pathway ten times over. What do selectors make of it, and which of the selected say the same?
+one pathway ten times over. What do selectors make of it, and which of the selected are redundant?
 """
 
 # %%
@@ -40,12 +40,12 @@ print(counts)
 
 # %%
 # F values spend all nine on the strongest pathway. The others take one gene or a few of each
-# pathway; what they take beyond is noise, because one gene of a pathway says what all of them say.
+# pathway; what they take beyond is noise, because the genes of a pathway are redundant.
 # Asked for three genes, they would be right.
 
 # %%
 
-figure, ax = plt.subplots(figsize=(7, 3), layout="constrained")
+figure, ax = plt.subplots(figsize=(7, 3.4), layout="constrained")
 left = np.zeros(len(methods))
 for part, (name, colour) in enumerate(
     zip(("pathway A", "pathway B", "pathway C", "noise"), ("C0", "C1", "C2", "0.8"), strict=True)
@@ -59,7 +59,9 @@ ax.legend(ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
 plt.show()
 
 # %%
-# The record of a selection has the groups that say the same.
+# Each bar has the nine genes of a method: the shares of the pathways in colour, noise in grey.
+#
+# The record of a selection has the groups of redundant features.
 
 selection = infused.select((X, disease), k=9, method="mrmr")
 print(selection.table[["rank", "feature", "alone", "unique"]].head().to_string(index=False))

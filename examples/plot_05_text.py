@@ -4,7 +4,7 @@ Text: sparse counts of words
 
 Documents as counts of words: thousands of columns, nearly all entries zero. Selectors take the
 sparse matrix as it is. Here the words of two kinds of letters are drawn by their usual frequencies,
-so that the answer is known: 30 words are used by one kind more than by the other.
+so that the answer is known: 30 words are used by one kind four times as often as by the other.
 """
 
 # %%
@@ -39,6 +39,12 @@ for method in methods:
     ax.plot(np.arange(1, 61), np.cumsum(np.isin(order, telling)), label=method)
 ax.plot([0, n_telling, 60], [0, n_telling, n_telling], "k:", lw=1, label="perfect")
 ax.set_xlabel("words selected")
-ax.set_ylabel("of them, words that tell")
+ax.set_ylabel("of them, words that differ")
 ax.legend(frameon=False)
 plt.show()
+
+# %%
+# Higher is better, and the dotted line is perfect. ``anova`` finds all 30 words among the first 41: words
+# are drawn independently, so that nothing is redundant and single scores are enough. ``infused-lasso`` and
+# ``lasso`` find 21 of them among 60, fewer than all others but random words. On real newsgroups the order
+# depends on the data: F values lead on BASEHOCK, and linear models on RELATHE (:doc:`/guide/choosing`).

@@ -35,6 +35,8 @@ ax.annotate("auto", (auto.get_support().sum(), ax.get_ylim()[0]), xytext=(4, 4),
 plt.show()
 
 # %%
+# The dotted line is the number that was chosen; bands are one standard error.
+#
 # The verdict in words.
 
 print(found.verdict)

@@ -66,4 +66,6 @@ ax.legend(frameon=False)
 plt.show()
 
 # %%
+# Both axes are logarithmic: a steeper line grows faster with the number of features.
+#
 # :doc:`/benchmarks` has the paper's data sets, the peers, and how to measure it again.

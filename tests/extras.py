@@ -9,15 +9,17 @@ nothing else in them, so this needs neither pytest nor what an extra brings.
 from __future__ import annotations
 
 import os
+import struct
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
 import infused
+import infused.data
 from infused._cluster.session import on_cluster
 from infused._runtime.files import alone
 from infused._runtime.messages import EXTRAS
@@ -45,6 +47,39 @@ def a_sheet() -> None:
 
         pandas.DataFrame(X, columns=NAMES).assign(kind=y).to_excel(path, index=False)
     assert infused.select(path, "kind", k=1, method="anova").features == ["a"]
+
+
+def an_old_sheet() -> None:
+    path = Path("table.xls")
+    path.write_bytes(biff([[*NAMES, "kind"], *([*row, kind] for row, kind in zip(X, y, strict=True))]))
+    assert infused.select(path, "kind", k=1, method="anova").features == ["a"]
+
+
+def biff(rows: Sequence[Sequence[object]]) -> bytes:
+    """Write a sheet as the first version of Excel did: records of a number and a length."""
+    records = [(0x09, struct.pack("<HH", 2, 0x10))]
+    for i, row in enumerate(rows):
+        for j, value in enumerate(row):
+            place = struct.pack("<HH3x", i, j)
+            if isinstance(value, str):
+                text = value.encode("latin-1")
+                records.append((0x04, place + bytes([len(text)]) + text))
+            elif value is not None:
+                records.append((0x03, place + struct.pack("<d", float(str(value)))))
+    return b"".join(struct.pack("<HH", kind, len(body)) + body for kind, body in [*records, (0x0A, b"")])
+
+
+def a_new_mat() -> None:
+    path = Path("new.mat")
+    path.write_bytes(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM")
+    if INSTALLED == "mat":
+        import h5py
+
+        with h5py.File(path, "w", userblock_size=512) as file:
+            file["X"], file["Y"] = X.T, y[None]
+        with path.open("r+b") as stream:
+            stream.write(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM")
+    assert infused.data.load_data(path).X.shape == X.shape
 
 
 def a_comparison() -> None:
@@ -101,6 +136,8 @@ def the_command() -> None:
 JOBS: tuple[tuple[Callable[[], None], str, str], ...] = (
     (a_table, "files", "pyarrow"),
     (a_sheet, "files", "openpyxl"),
+    (an_old_sheet, "xls", "xlrd"),
+    (a_new_mat, "mat", "h5py"),
     (a_comparison, "files", "pandas"),
     (the_columns, "files", "pandas"),
     (a_lock, "files", "filelock"),

@@ -34,7 +34,7 @@ IDS = (
     f"lasso.{MODULE}.Thing", f"lasso;{MODULE}.Thing", f"lasso\n{MODULE}.Thing", f"lasso\x00{MODULE}.Thing",
     f"infused-lasso[{MODULE}.Thing]", f"py/object:{MODULE}.Thing", f"!!python/object:{MODULE}.Thing",
     f"__import__('{MODULE}')", f"$({TOUCH})", f"`{TOUCH}`", f"|{TOUCH}",
-    "infused.selectors.linear.lasso.Lasso", "infused.selectors.linear.lasso:Lasso",
+    "infused.selectors.linear.lassos.Lasso", "infused.selectors.linear.lassos:Lasso",
     "infused.selectors.registry.find_class",
     "infused.selectors.registry.make_selector", "infused.cli.main", "sklearn.feature_selection.SelectKBest",
     "sklearn.feature_selection.SelectFromModel", "sklearn.utils.Bunch", "__main__.Thing",

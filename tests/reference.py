@@ -1,14 +1,22 @@
-"""Slow, obvious twins, written from the equations."""
+"""Slow, obvious twins, written from the equations; and where figures of other programs are."""
 
 from __future__ import annotations
 
+import os
 from fractions import Fraction
+from pathlib import Path
 
 import mpmath
 import numpy as np
 from scipy.special import entr
 
 EPS = Fraction(1, 2**52)
+REFERENCE = Path(
+    os.environ.get("INFUSED_REFERENCE")
+    or (
+        Path(os.environ["INFUSED_DATA"]).parent / "reference" if os.environ.get("INFUSED_DATA") else "nowhere"
+    )
+)
 
 
 def precise_distribution(f, graph="kernel"):
@@ -94,3 +102,19 @@ def centred_graph(f, graph, weights, K=None):
     K = np.sqrt(np.outer(weights, weights)) * (H @ K @ H.T)
     norm = np.linalg.norm(K)
     return K / norm if norm > 1e-9 else np.zeros_like(K)
+
+
+def stored_products(A, W, missing, fill):
+    """A'W, where a missing value counts as the fill of its column."""
+    values = np.asarray(A, dtype=float)
+    if missing is not None:
+        values = np.where(missing == A, fill, values)
+    return np.array(
+        [[sum(a * w for a, w in zip(column, row, strict=True)) for row in W.T] for column in values.T]
+    )
+
+
+def stored_sums(A, missing):
+    """How many values of each column are not missing, their sum and that of their squares."""
+    columns = [[int(a) for a in column if a != missing] for column in A.T]
+    return [[len(own), sum(own), sum(a * a for a in own)] for own in columns]

@@ -17,7 +17,7 @@ from infused._design import (
 )
 from infused.exceptions import MemoryBudgetError
 from infused.selectors.inputs.training import design_matrix, left_over, unit_columns
-from infused.selectors.linear.group_lasso import cluster_features
+from infused.selectors.linear.lassos import cluster_features
 
 BUDGET = 10**9
 

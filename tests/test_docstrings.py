@@ -14,9 +14,9 @@ import pytest
 from numpydoc.docscrape import NumpyDocString
 from numpydoc.validate import validate
 
-from infused.selectors.docs import LINEAR, documented, entries, filled
+from infused.selectors.base import documented
+from infused.selectors.linear.path import RegularizationPath
 from infused.selectors.registry import available_selectors, selector_info
-from infused.solvers.result import RegularizationPath
 
 EXCLUDED = {
     "ES01",  # no extended summary: a line or a formula is often enough
@@ -130,8 +130,8 @@ def test_a_selector_has_the_attributes_that_it_describes(id):
     X = pd.DataFrame(rng.normal(size=(30, 6)), columns=list("abcdef"))
     selector = selector_info(id).load()(n_features_to_select=2).fit(X, np.arange(30) % 3)
     described = {attribute.name for attribute in NumpyDocString(inspect.getdoc(selector))["Attributes"]}
-    # of the paper's formulation, of groups, of "auto", of categories
-    where_asked_for = {"lambda3_limit_", "group_names_", "number_curve_", "coef_names_"}
+    # of the paper's formulation, of groups, of "auto", of categories, of blocks
+    where_asked_for = {"lambda3_limit_", "group_names_", "number_curve_", "coef_names_", "block_factors_"}
     set_by_fit = {name for name in vars(selector) if name.endswith("_") and not name.startswith("_")}
     assert described - where_asked_for == set_by_fit
 
@@ -161,32 +161,46 @@ def test_every_example_is_run(name):  # by test_package, module by module
             assert path in names_of_examples(module_of(path))
 
 
-def test_placeholders_take_the_indentation_of_their_line():
-    shared = entries("""
-        a : int
-            First.
-        a_ : int
-            Fitted.
-    """)
-    text = "Parameters\n    %(a)s\n\nAttributes\n  %(attributes)s\n"
-    expected = "Parameters\n    a : int\n        First.\n\nAttributes\n  a_ : int\n      Fitted.\n"
-    assert filled(text, shared) == expected
+class Described:
+    """A base.
+
+    Parameters
+    ----------
+    a : int
+        First.
+
+    Attributes
+    ----------
+    a_ : int
+        Fitted.
+
+    Notes
+    -----
+    b : no parameter
+    """
+
+
+def test_placeholders_take_what_a_base_says_and_the_indentation_of_their_line():
+    @documented()
+    class Own(Described):
+        """Own.
+
+        %(a)s
+          %(attributes)s
+        """
+
+    assert inspect.getdoc(Own) == "Own.\n\na : int\n    First.\n  a_ : int\n      Fitted."
 
 
 def test_an_unknown_placeholder_fails_where_the_class_is_made():
-    with pytest.raises(KeyError, match="lambda9"):
-
-        @documented(LINEAR)
-        class Wrong:
-            """%(lambda1)s
-
-            %(lambda9)s
-            """
+    for name in ("lambda9", "b"):
+        with pytest.raises(KeyError, match=name):
+            documented(Described)(type("Wrong", (), {"__doc__": f"%(a)s\n%({name})s\n"}))
 
 
 def test_a_class_without_a_docstring_stays_so():  # as all do under python -OO
     class Bare:
         pass
 
-    assert documented(LINEAR)(Bare) is Bare
+    assert documented()(Bare) is Bare
     assert Bare.__doc__ is None

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 SOURCE = Path(infused.__file__).parent
 #: What functions do here; a new verb joins the list.
 VERBS = """
-lower follow lay space live ignore
+lower follow lay space live ignore mix
 accept acquire add adjust align allow announce append apply approximate arrange ask assign attach average
 bind bound bring build call cancel cast centre certify change check choose claim classify clear close
 cluster code collect colour combine compare compose compute convert copy count create cross-validate cut

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import email.message
 import importlib
 import importlib.util
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 import typer
 
+import infused
+from infused.cli import main
 from infused.cli.app import app
+from infused.selectors import base
 
 ROOT = Path(__file__).parents[1]
-EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
+EXAMPLES = sorted((ROOT / "examples").rglob("plot_*.py"))
 
 
 def extension(name):
@@ -84,5 +89,39 @@ def test_every_page_is_in_a_table_of_contents():
         path.read_text(encoding="utf-8") for path in pages if "{toctree}" in path.read_text("utf-8")
     )
     trees = re.findall(r"```\{toctree\}(.*?)```", listed, re.DOTALL)
-    named = {Path(line.strip()).name for tree in trees for line in tree.splitlines()}
-    assert {path.stem for path in pages if path.parent.name == "docs"} - {"index"} <= named
+    named = {
+        Path(re.sub(r".*<(.*)>", r"\1", line).strip()).name for tree in trees for line in tree.splitlines()
+    }
+    assert {path.stem for path in pages if path.parent.name == "docs"} - {"index", "404"} <= named
+
+
+LESSONS = [ROOT / "docs" / "getting_started.md", ROOT / "docs" / "paper.md"]
+LESSONS += sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_a_lesson_runs_as_it_stands_and_prints_what_it_says(path, tmp_path, monkeypatch, capsys):
+    """Code and commands in their order in one folder; a text block is the last that was printed."""
+    monkeypatch.chdir(tmp_path)
+    names, printed = {"__name__": "__main__"}, ""
+    blocks = re.findall(r"^```(python|bash|text)\n(.*?)^```", path.read_text(encoding="utf-8"), re.M | re.S)
+    assert len(blocks) > 3
+    for kind, block in blocks:
+        if kind == "text":
+            assert printed.split()[-len(block.split()) :] == block.split()
+            continue
+        if kind == "python":
+            exec(compile(block, path.name, "exec"), names)
+        else:
+            for line in block.replace("\\\n", " ").splitlines():
+                assert main(shlex.split(line)[1:]) == 0, line
+        printed = capsys.readouterr().out
+
+
+def test_the_html_box_of_a_selector_leads_to_its_page_where_the_package_names_a_site(monkeypatch):
+    selector = infused.MRMR()
+    assert "https://docs.example" not in selector._repr_html_()
+    named = email.message.Message()
+    named["Project-URL"] = "Documentation, https://docs.example/infused/"
+    monkeypatch.setattr(base, "metadata", lambda name: named)
+    assert "https://docs.example/infused/api/generated/infused.MRMR.html" in selector._repr_html_()

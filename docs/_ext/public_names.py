@@ -56,7 +56,13 @@ def grouped(every: list[str]) -> dict[str, list[str]]:
 def page() -> str:
     """The page that lists them all."""
     top = [name for name in importlib.import_module("infused").__all__ if name not in MODULES]
-    lines = ["Names", "=====", "", "Every public name has a page; each page has an example that runs.", ""]
+    lines = [
+        "API reference",
+        "=============",
+        "",
+        "Every public name has a page; each page has an example that runs.",
+        "",
+    ]
     for title, names in grouped(top).items():
         lines += [title, "-" * len(title), "", *listing("infused", names)]
     for space, words in SPACES.items():

@@ -2,13 +2,13 @@ from . import bench as bench
 from . import data as data
 from . import exceptions as exceptions
 from . import report as report
-from ._cluster.columns import open_columns as open_columns
 from ._cluster.session import cluster as cluster
 from ._runtime.progress import progress as progress
 from ._runtime.threads import config_context as config_context
 from ._runtime.threads import get_config as get_config
 from ._runtime.threads import set_config as set_config
 from .data.named import fetch_dataset as fetch_dataset
+from .data.stored import open_columns as open_columns
 from .graphs import FeatureGraph as FeatureGraph
 from .graphs import feature_distributions as feature_distributions
 from .graphs import relation_curve as relation_curve
@@ -35,6 +35,7 @@ from .selectors import KnockoffSelector as KnockoffSelector
 from .selectors import Lasso as Lasso
 from .selectors import RandomSelector as RandomSelector
 from .selectors import RedundancyFilter as RedundancyFilter
+from .selectors import SelectionInference as SelectionInference
 from .selectors import ShadowTest as ShadowTest
 from .selectors import StabilitySelection as StabilitySelection
 from .selectors import ULasso as ULasso

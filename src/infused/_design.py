@@ -16,17 +16,20 @@ centred in A itself.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
 from infused._runtime.compat import cached_property
+from infused._runtime.threads import spans
 from infused._typing import Array, Floats, Ints
 
 ROUNDING = 1e-12  # of a product, relative to the largest
+NEGLIGIBLE = 1e-12  # a column whose deviations are below this share of its largest entry is constant
+COLUMNS_AT_ONCE = 4096  # of a copy that lasts a moment
 
-#: A dense array or a :class:`SparseDesign`, samples x features.
+#: A dense array, a :class:`SparseDesign` or a :class:`infused._columns.ColumnDesign`, samples x features.
 Design: TypeAlias = Any
 
 
@@ -131,6 +134,11 @@ class SparseDesign:
         return np.asarray(stored)
 
     @cached_property
+    def transposed(self) -> sp.csr_array:
+        """Return A by its columns as rows; made once, as that takes as long as a product with a vector."""
+        return self.A.T
+
+    @cached_property
     def _owners(self) -> Ints:
         """Return the column of every entry of A."""
         return np.repeat(np.arange(self.shape[1]), np.diff(self.A.indptr))
@@ -158,7 +166,50 @@ class Transposed:
         X = self.T
         if isinstance(other, SparseDesign):
             return X.gram(other)
-        return np.asarray(X.A.T @ other - X.R.T @ (X.L.T @ other))
+        return np.asarray(X.transposed @ other - X.R.T @ (X.L.T @ other))
+
+
+class Scale(NamedTuple):
+    """What columns are standardised by, in the order in which it is done."""
+
+    largest: Floats
+    """Their largest numbers, so that no square overflows."""
+    mean: Floats
+    """Of what was divided by these."""
+    length: Floats
+    """Of what is left after that; zero for a constant."""
+
+    def of(self, features: Any) -> Scale:
+        """Return what some columns are standardised by."""
+        return Scale(*(part[features] for part in self))
+
+    def apply(self, F: Floats, root: Floats | None = None) -> Floats:
+        """Standardise columns in place."""
+        F /= self.largest
+        F -= self.mean
+        if root is not None:
+            F *= root[:, None]
+        F /= np.where(self.length > 0, self.length, 1.0)
+        F[:, self.length == 0] = 0.0
+        return F
+
+
+def measured(F: Floats, weights: Floats | None = None) -> Scale:
+    """Measure what columns are standardised by, and standardise them in place; rows are weighed as well."""
+    largest = np.maximum(F.max(axis=0), -F.min(axis=0))  # without a copy of F
+    largest = np.where(largest > 0, largest, 1.0)
+    F /= largest
+    total = float(len(F)) if weights is None else weights.sum()
+    mean = F.mean(axis=0) if weights is None else weights @ F / total
+    F -= mean
+    if weights is not None:
+        F *= np.sqrt(weights)[:, None]
+    squares = [(F[:, some] * F[:, some]).sum(axis=0) for some in spans(F.shape[1], COLUMNS_AT_ONCE)]
+    length = np.sqrt(np.concatenate(squares))
+    varies = length > NEGLIGIBLE * np.sqrt(total)
+    F /= np.where(varies, length, 1.0)
+    F[:, ~varies] = 0.0
+    return Scale(largest, mean, np.where(varies, length, 0.0))
 
 
 def selected_columns(X: Design, features: Ints) -> Design:
@@ -176,7 +227,8 @@ def rows_scaled(X: Design, factors: Floats) -> Design:
 def beside(Z: Floats, X: Design) -> Design:
     """Return X behind the columns of Z."""
     n = Z.shape[1]
-    if isinstance(X, np.ndarray):
+    if not isinstance(X, SparseDesign):
+        X = dense(X)
         wider = np.empty((len(X), X.shape[1] + n), order="F")
         wider[:, :n], wider[:, n:] = Z, X
         return wider
@@ -231,8 +283,8 @@ def copies_of(X: Design) -> tuple[Ints, Floats] | None:
 
 def _content(X: Design, j: int, sign: float) -> tuple[bytes, ...]:
     """Return what tells a column, or its negative, from others."""
-    if isinstance(X, np.ndarray):
-        return ((sign * X[:, j] + 0.0).tobytes(),)  # so that there is one zero
+    if not isinstance(X, SparseDesign):
+        return ((sign * X.T[j] + 0.0).tobytes(),)  # so that there is one zero
     stored = slice(X.A.indptr[j], X.A.indptr[j + 1])
     values = (sign * X.A.data[stored] + 0.0, sign * X.R[:, j] + 0.0)
     return X.A.indices[stored].tobytes(), *(part.tobytes() for part in values)
@@ -240,4 +292,4 @@ def _content(X: Design, j: int, sign: float) -> tuple[bytes, ...]:
 
 def dense(X: Design) -> Floats:
     """Return X as a dense array."""
-    return np.asarray(X if isinstance(X, np.ndarray) else X.toarray())
+    return np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), dtype=np.float64)

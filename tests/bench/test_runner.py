@@ -32,7 +32,7 @@ from infused.bench import (
     run_experiment,
     workers,
 )
-from infused.bench.runner import TimeLeft, Waiting, place_of
+from infused.bench.runner import Waiting, place_of
 from infused.bench.store import VOLATILE
 from infused.cli import main
 from infused.cli.benchmark import chosen_methods
@@ -202,7 +202,8 @@ def test_the_command_tells_what_failed_by_its_exit_code(tmp_path, data_file):
     frame = Store(store).frame()
     mean = frame[frame["method"] == f"{ODD}.InOrder"].groupby("k")["accuracy"].mean()
     (shown,) = [line for line in out.splitlines() if line.startswith(f"{ODD}.InOrder")]
-    assert shown.split()[1:] == [f"{mean.max():.1%}", f"({mean.idxmax()})"] and str(store) in out
+    words = shown.split()[1:]  # the best mean, its standard error, and k
+    assert words[0] == f"{100 * mean.max():.1f}" and words[-1] == f"({mean.idxmax()})" and str(store) in out
 
 
 @pytest.mark.parametrize(
@@ -270,12 +271,14 @@ def test_the_time_left_is_that_of_each_method_on_each_data_set():
         return Cell("wine", "d", method, "{}", "nested", "svm", (2,), 10, 0, 0, fold)
 
     todo = [cell(method, fold) for method in ("quick", "slow") for fold in range(4)]
-    left = TimeLeft(todo, 2, {})
+    by_others = {todo[6].key}
+    left = Waiting(todo, 2, by_others.__contains__, {})
     left.finished(todo[0], 1.0)
     assert (left.n_cells, left.seconds()) == (7, 3.5)  # slow is not known yet
     left.finished(todo[4], 100.0)
     left.finished(todo[5], 200.0)
-    left.drop(todo[6])
+    while left.take(None) is not None:
+        pass
     assert (left.n_cells, left.seconds()) == (4, (3 * 1 + 150) / 2)
 
 
@@ -291,7 +294,7 @@ def test_a_worker_gets_the_cells_of_one_fold_one_after_the_other():
     problem = Problem(load_data("wine"), (2,))
     methods = tuple(Method(name) for name in ("lasso", "anova", "random"))
     cells = Experiment((problem,), methods, repeats=2, folds=3).cells()
-    waiting = Waiting(cells, TimeLeft(cells, 2, {}), lambda key: False)
+    waiting = Waiting(cells, 2, lambda key: False, {})
     had = {"first": [], "second": []}
     while True:
         for mine in had.values():
@@ -312,7 +315,7 @@ def test_when_one_fold_is_left_two_workers_share_it():
     problem = Problem(load_data("wine"), (2,))
     methods = tuple(Method(name) for name in ("lasso", "anova", "random"))
     cells = [cell for cell in Experiment((problem,), methods, folds=3).cells() if cell.fold == 1]
-    waiting = Waiting(cells, TimeLeft(cells, 2, {}), lambda key: False)
+    waiting = Waiting(cells, 2, lambda key: False, {})
     first = waiting.take(None)
     assert [first, waiting.take(None), waiting.take(first), waiting.take(first)] == [*cells, None]
 

@@ -13,8 +13,13 @@ from infused.bench.plan import Cell, content_key
 from infused.bench.store import StoreError
 from infused.data import load_data
 from infused.record.sentences import score_number, score_text, signed
-from infused.selectors.choose.evaluators import LinearSVM, evaluator_named
-from infused.selectors.choose.scoring import Scoring, default_scoring, scoring_for
+from infused.selectors.choose.evaluators import (
+    LinearSVM,
+    Scoring,
+    default_scoring,
+    evaluator_named,
+    scoring_for,
+)
 from infused.selectors.method import Method
 
 

@@ -10,18 +10,17 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from infused.bench.ranks import (
+from infused.bench.rows import failed_cells, metric_of, of_protocol, scored
+from infused.bench.standings import compare_methods, front_sentence, joint_ranking, pareto_front
+from infused.bench.statistics import (
     against_best,
+    best_scores,
     compare_ranks,
     corrected_t_test,
     critical_difference,
     friedman,
     holm,
     indistinct_groups,
-)
-from infused.bench.rows import failed_cells, metric_of, of_protocol, scored
-from infused.bench.statistics import (
-    best_scores,
     score_summary,
     selection_stability,
     stability_at,
@@ -240,7 +239,17 @@ def test_stability_of_sets_of_one_size_is_the_mean_of_kunchevas_index():
     rng = np.random.default_rng(7)
     sets = [set(rng.permutation(12)[:k].tolist()) for _ in range(8)]
     pairs = [(len(a & b) - k * k / d) / (k - k * k / d) for a, b in combinations(sets, 2)]
-    assert selection_stability(sets, d).index == pytest.approx(np.mean(pairs))
+    found = selection_stability(sets, d)
+    assert (found.index, found.kuncheva) == (pytest.approx(np.mean(pairs)), pytest.approx(np.mean(pairs)))
+    assert isnan(selection_stability([*sets[:2], {1}], d).kuncheva)
+
+
+def test_jaccards_index_is_the_mean_share_of_what_two_sets_hold_together():
+    rng = np.random.default_rng(8)
+    sets = [set(rng.permutation(12)[: rng.integers(1, 9)].tolist()) for _ in range(8)]
+    pairs = [len(a & b) / len(a | b) for a, b in combinations(sets, 2)]
+    assert selection_stability(sets, 30).jaccard == pytest.approx(np.mean(pairs))
+    assert selection_stability([set(), set(), {1}], 30).jaccard == pytest.approx(1 / 3)
 
 
 def test_stability_at_its_ends():
@@ -265,6 +274,52 @@ def test_stability_reads_the_first_k_of_each_ranking():
     assert stability_at(rows, "anova", 5) == selection_stability([one[:5] for one in rankings], 40)
     assert stability_at(rows, "anova", 5).index > 0.5 > stability_at(rows, "random", 5).index
     assert stability_at(rows, "anova", 21) is None
+
+
+def twin_front(points):
+    """Every point that no other beats or equals with as few features, the first by name of equal ones."""
+    front = [
+        one
+        for one in points
+        if not any(
+            other["k"] <= one["k"]
+            and other["mean"] >= one["mean"]
+            and (other["k"], -other["mean"], other["label"]) < (one["k"], -one["mean"], one["label"])
+            for other in points
+        )
+    ]
+    return sorted((one["k"], one["label"]) for one in front)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.02, 0.3])
+def test_the_pareto_front_is_what_no_point_beats(noise):
+    found = compare_methods(make_rows(noise=noise, ks=(2, 5, 9, 20)))
+    front = pareto_front(found)
+    points = found.curves[found.curves["label"] != "random"].to_dict("records")
+    assert list(zip(front["k"], front["label"], strict=True)) == twin_front(points)
+    if noise == 0:  # 0.9 - 0.1 / k, from 2 to 20
+        above = [(0.1 / 2 - 0.1 / k) / (0.1 / 2 - 0.1 / 20) - (k - 2) / 18 for k in (2, 5, 9, 20)]
+        assert front["k"][front["knee"]].tolist() == [(2, 5, 9, 20)[int(np.argmax(above))]]
+        assert "5 (infused-lasso, 88.0, the knee)" in front_sentence(found)
+
+
+def test_all_methods_together_rank_the_features():
+    rows = make_rows(n_features=30)
+    found = compare_methods(rows)
+    names = [f"f{j}" for j in range(30)]
+    ranked = joint_ranking(found, names)
+    means, weights = [], []
+    for label in ("infused-lasso", "mrmr", "anova"):
+        own = [one for one in found.rows.loc[found.rows["label"] == label, "selected"] if one is not None]
+        means.append([np.mean([one.index(j) + 1 if j in one else 25.5 for one in own]) for j in range(30)])
+        weights.append(found.methods.set_index("label").loc[label, "stability"])
+    np.testing.assert_allclose(ranked["mean_rank"].reindex(names), np.mean(means, axis=0))
+    together = np.average(means, axis=0, weights=weights)
+    np.testing.assert_allclose(ranked["weighted_rank"].reindex(names), together)
+    assert ranked.index.tolist() == [names[j] for j in np.argsort(together, kind="stable")]
+    assert ranked["rank"].tolist() == list(range(1, 31))
+    leaky = joint_ranking(compare_methods(make_rows(n_features=30, protocol="leaky")), names)
+    assert leaky["weighted_rank"].isna().all() and leaky["mean_rank"].is_monotonic_increasing
 
 
 def test_summary_and_best_k():

@@ -164,6 +164,7 @@ def test_a_key_names_all_that_a_result_depends_on():
         "dataset": "x", "data": "e" * 64, "method": "mrmr", "parameters": '{"a":1}', "protocol": "leaky",
         "classifier": "knn", "ks": (2, 4, 6), "folds": 6, "seed": 1, "repeat": 1, "fold": 1,
         "scoring": "roc_auc", "selector_version": "2", "protocol_version": "2", "per_k": True,
+        "transform": "log1p",
     }  # fmt: skip
     keys = {CELL.key, *(replace(CELL, **{name: value}).key for name, value in others.items())}
     assert len(keys) == 1 + len(others)

@@ -11,16 +11,25 @@ import pandas as pd
 import pytest
 
 from infused.bench import paper
-from infused.bench.paper_tables import datasets_table, published_accuracy_table, structural_table
-from infused.bench.ranks import rank_comparison
+from infused.bench.paper import datasets_table, published_accuracy_table, structural_table
 from infused.bench.rows import of_protocol
 from infused.bench.standings import compare_methods
-from infused.bench.table_formats import DASH, FORMATS, LEAKY, ResultTable
-from infused.bench.tables import ablation_table, accuracy_table, accuracy_tables, rank_table, standings_table
+from infused.bench.statistics import DASH, rank_comparison
+from infused.bench.tables import (
+    FORMATS,
+    LEAKY,
+    ResultTable,
+    ablation_table,
+    accuracy_table,
+    accuracy_tables,
+    rank_table,
+    standings_table,
+)
 from infused.record.sentences import signed
+from infused.selectors.registry import IN_PAPER
 from tests.bench.made_rows import METHODS, make_rows, mean_and_error, with_failure
 
-LEVELS = {method: 0.95 - 0.01 * n for n, method in enumerate(paper.METHODS)} | {"random": 0.7}
+LEVELS = {method: 0.95 - 0.01 * n for n, method in enumerate(IN_PAPER)} | {"random": 0.7}
 
 
 def read_csv(table):

@@ -13,11 +13,11 @@ from sklearn.svm import LinearSVC
 
 from infused import make_selector
 from infused._runtime.progress import reporting
-from infused.bench.tuning import choose_number, choose_transform
+from infused.bench.tuning import Part, choose_number, choose_transform
 from infused.coding import transformed
 from infused.exceptions import InputError
+from infused.selectors.choose.evaluators import Scoring
 from infused.selectors.choose.number import MOST_SAMPLES, numbers_to_try
-from infused.selectors.choose.scoring import Scoring
 from infused.selectors.scores.univariate import AnovaSelector
 
 ACCURACY, R2 = Scoring("accuracy"), Scoring("r2")
@@ -38,7 +38,7 @@ def by(method, **options):
 @pytest.mark.parametrize("method", ["anova", "lasso", "mrmr"])
 def test_few_features_are_found_to_be_enough(method):
     X, y = made()
-    curve = choose_number(by(method), X, y, "classes", 0, ACCURACY)
+    curve = choose_number(by(method), Part(X, y, "classes", 0), ACCURACY)
     assert 2 <= curve.chosen <= 3
     assert curve.chance == pytest.approx(0.5) and curve.ks == tuple(range(1, 21))
     assert curve.all_features == curve.means[-1], "20 of 20 features are all of them"
@@ -53,7 +53,7 @@ def test_one_ranking_of_each_fold_serves_every_number():
             fits.append(self.n_features_to_select)
             return super().fit(X, y, **more)
 
-    choose_number(lambda k: Watched(n_features_to_select=k), X, y, "classes", 0, ACCURACY)
+    choose_number(lambda k: Watched(n_features_to_select=k), Part(X, y, "classes", 0), ACCURACY)
     assert fits == [20] * 5
 
 
@@ -62,7 +62,7 @@ def test_a_rare_class_is_found_by_what_counts_it(name, chance):
     X, y = made(n_samples=600, n_useful=0)
     y = (np.arange(600) % 25 == 0).astype(int)
     X[:, 4] += 2.5 * y
-    curve = choose_number(by("anova"), X, y, "classes", 0, Scoring(name))
+    curve = choose_number(by("anova"), Part(X, y, "classes", 0), Scoring(name))
     assert curve.scoring == name and curve.chance == chance
     assert curve.chosen == 1 and curve.means[0] > 0.85
 
@@ -79,7 +79,7 @@ def test_the_rule_of_one_standard_error():
     mean, spread = np.mean(scores, axis=0), np.std(scores, axis=0, ddof=1) / np.sqrt(5)
     least = mean.max() - spread[mean.argmax()]
     expected = next(k for k in range(1, 21) if mean[k - 1] >= least)
-    assert choose_number(by("anova"), X, y, "classes", 4, ACCURACY).chosen == expected
+    assert choose_number(by("anova"), Part(X, y, "classes", 4), ACCURACY).chosen == expected
 
 
 def test_real_targets():
@@ -87,7 +87,7 @@ def test_real_targets():
     X = rng.standard_normal((100, 12))
     y = X[:, 0] + X[:, 1] + 0.1 * rng.standard_normal(100)
     for name in ("r2", "mae"):
-        curve = choose_number(by("lasso", target="real"), X, y, "real", 0, Scoring(name))
+        curve = choose_number(by("lasso", target="real"), Part(X, y, "real", 0), Scoring(name))
         assert curve.chosen == 2
         assert curve.chance < curve.means[0] < curve.means[1]
 
@@ -102,7 +102,7 @@ def test_progress_runs_to_the_end():
     seen = []
     X, y = made()
     with reporting(lambda fraction, message: seen.append((fraction, message)) and None):
-        choose_number(by("anova"), X, y, "classes", 0, ACCURACY)
+        choose_number(by("anova"), Part(X, y, "classes", 0), ACCURACY)
     assert {message for _, message in seen} == {"choosing the number of features"}
     fractions = [fraction for fraction, _ in seen]
     assert fractions == sorted(fractions) and fractions[-1] == 1.0
@@ -115,14 +115,14 @@ def test_the_transform_that_makes_the_target_linear(expected, undone_by):
     rng = np.random.default_rng(0)
     Z = rng.uniform(0, 9, (120, 4))
     y = Z @ [1.0, 2.0, 3.0, 4.0]
-    assert choose_transform(undone_by(Z), y, "real", 4, 0, R2).value == expected
+    assert choose_transform(Part(undone_by(Z), y, "real", 0), 4, R2).value == expected
     ranks = np.digitize(y, np.quantile(y, [1 / 3, 2 / 3]))
-    assert choose_transform(undone_by(Z), ranks, "classes", 4, 0, ACCURACY).value == expected
+    assert choose_transform(Part(undone_by(Z), ranks, "classes", 0), 4, ACCURACY).value == expected
 
 
 def test_negative_values_leave_no_choice():
     X, y = made()
-    choice = choose_transform(X, y, "classes", 3, 0, ACCURACY)
+    choice = choose_transform(Part(X, y, "classes", 0), 3, ACCURACY)
     assert choice.value == "none"
     assert "negative" in choice.reason
 
@@ -130,7 +130,7 @@ def test_negative_values_leave_no_choice():
 def test_transform_for_several_targets():
     rng = np.random.default_rng(0)
     Z = rng.uniform(0, 9, (80, 4))
-    assert choose_transform(np.expm1(Z), Z[:, :2], "real", 4, 0, R2).value == "log1p"
+    assert choose_transform(Part(np.expm1(Z), Z[:, :2], "real", 0), 4, R2).value == "log1p"
 
 
 @pytest.mark.parametrize("name", ["none", "sqrt", "log1p"])
@@ -161,5 +161,5 @@ def test_many_samples_are_thinned_out():
             self.ranking_ = np.arange(1, X.shape[1] + 1)
             return self
 
-    choose_number(lambda k: Watched(), X, y, "classes", 0, ACCURACY)
+    choose_number(lambda k: Watched(), Part(X, y, "classes", 0), ACCURACY)
     assert seen == [MOST_SAMPLES * 4 // 5] * 5

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from infused import InFusedLasso
-from infused.cli.errors import BAD_INPUT, COMMANDS, OUR_FAULT, bug_report, tell
+from infused.cli.app import BAD_INPUT, COMMANDS, OUR_FAULT, bug_report, tell
 from infused.exceptions import InputError, Setting
 
 SECRET = (

@@ -51,7 +51,11 @@ def test_the_files(folder, infused):
     assert json.loads((folder / "there" / "explain.json").read_text())["name"] == "glucose"
     assert infused(*command).code == 2
     assert infused(*command, "--force").code == 0
-    assert sorted(path.name for path in (folder / "there").iterdir()) == ["explain.json", "graph.png"]
+    assert sorted(path.name for path in (folder / "there").iterdir()) == [
+        "explain.json",
+        "graph.png",
+        "report.html",
+    ]
 
 
 def test_sparse_and_constant_features(folder, infused):
@@ -71,3 +75,13 @@ def test_a_single_feature(folder, infused):
     done = infused("explain", "one.csv", "0", "-t", "diagnosis")
     assert done.code == 0, done.err
     assert "Closest" not in done.out
+
+
+def test_a_narrow_terminal_keeps_names_and_figures_whole(folder, infused, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    done = infused("explain", "breast-cancer", "worst area", "--neighbours", "2")
+    assert done.out.splitlines()[1].startswith("Relevance: worst area explains ")
+    assert max(map(len, done.out.splitlines()[:-1])) <= 60
+    rows = [line.split() for line in done.out.splitlines()]
+    assert ["benign", "357", "185", "547", "1,210"] in [row[:5] for row in rows]
+    assert "…" not in done.out

@@ -12,7 +12,7 @@ import pytest
 
 import infused
 from infused._cluster import tasks as runtime
-from infused._runtime.tasks import each
+from infused._runtime.processes import each
 
 pytest.importorskip("distributed")
 

@@ -13,7 +13,7 @@ from sklearn.datasets import load_wine
 
 import infused
 from infused._cluster import session as started
-from infused._runtime.tasks import current_cluster, each
+from infused._runtime.processes import current_cluster, each
 from infused._runtime.threads import memory_budget
 from infused.exceptions import InputError
 

@@ -257,19 +257,19 @@ def test_large_whole_numbers_read_column_by_column(tmp_path):
         found = open_columns(path, "y")
         assert found.y.tolist() == WHOLE
         with pytest.raises(DataError, match=r"'a'.*2\^53"):
-            found.X.compute(scheduler="synchronous")
+            np.asarray(found.X)
     tenths = [Decimal(j).scaleb(-1) for j in range(12)]
     parquet.write_table(pa.table({"a": tenths, "y": WITH_GAP}), path)
     with pytest.raises(DataError, match=r"the target 'y'.*2\^53"):
         open_columns(path, "y")
     parquet.write_table(pa.table({"a": tenths}), path)
-    found = open_columns(path).X.compute(scheduler="synchronous")
+    found = np.asarray(open_columns(path).X)
     assert found[:, 0].tolist() == [float(v) for v in tenths]
     zarr = pytest.importorskip("zarr")
     made = zarr.open_group(str(tmp_path / "zarr"), mode="w")
     made.create_array("X", shape=(12, 1), dtype="int64", chunks=(12, 1))[:] = np.array(WHOLE)[:, None]
     with pytest.raises(DataError, match=r"2\^53"):
-        open_columns(tmp_path / "zarr").X.compute(scheduler="synchronous")
+        np.asarray(open_columns(tmp_path / "zarr").X)
 
 
 def test_large_whole_numbers_in_arrays(tmp_path):
@@ -296,7 +296,7 @@ def test_an_ambiguous_date_is_said_with_the_option_that_decides(tmp_path):
     assert found.feature_names[:-1] == ("when (weekday)",)
     assert found.notes == (
         "'when' holds dates, read month first (as in 01/01/2020, day first would fit as well: say which with "
-        "the option dates), taken by weekday",
+        "--dates), taken by weekday",
     )
     right = dated(tmp_path, FIRSTS, dates="day-first")
     assert right.feature_names[:-1] == ("when (month)", "when (weekday)")
@@ -349,7 +349,7 @@ def test_the_option_on_the_command_line(tmp_path, monkeypatch, capsys):
     table.to_csv("t.csv", index=False)
     asked = ["select", "t.csv", "-t", "y", "-k", "1", "-m", "anova", "--stability", "0", "--no-report"]
     assert main(asked) == 0
-    assert "say which with the option dates" in " ".join(capsys.readouterr().err.split())
+    assert "say which with --dates" in " ".join(capsys.readouterr().err.split())
     assert main([*asked, "--dates", "day-first", "--force"]) == 0
     said = capsys.readouterr()
     assert "when (month)" in said.out and "read day first" in said.err

@@ -34,7 +34,7 @@ def test_every_format_gives_the_same_data(tmp_path, suffix):
 def test_every_registered_suffix_is_tested_or_known_to_share_a_reader():
     shared = {".txt.gz", ".tab", ".tab.gz", ".pq", ".arrow", ".ndjson"}
     svmlight = {f"{stem}{end}" for stem in (".svm", ".svmlight", ".libsvm") for end in ("", ".gz")}
-    elsewhere = {".h5ad", ".xlsx", ".xlsm"}  # need packages that may be absent
+    elsewhere = {".h5ad", ".xlsx", ".xlsm", ".xls"}  # need packages that may be absent
     assert set(reader_formats()) == {*FORMATS, *shared, *svmlight, *elsewhere}
 
 
@@ -92,6 +92,33 @@ def test_several_real_targets(tmp_path):
     data = load_data(tmp_path / "a.npz")
     np.testing.assert_array_equal(data.y, Y)
     assert data.kind == "real" and "2 real targets" in data.describe()
+
+
+@pytest.mark.parametrize("store", [np.asarray, sp.csc_matrix])
+def test_matlab_of_version_7_3(tmp_path, store):
+    h5py = pytest.importorskip("h5py")
+    kinds = ["left", "right", "left"]
+    stored = store(np.array([[1.5, 0.0], [0.0, -2.0], [3.0, 4.0]]))
+    with h5py.File(tmp_path / "t.mat", "w", userblock_size=512) as file:
+        if sp.issparse(stored):
+            X = file.create_group("fea")
+            X.attrs["MATLAB_sparse"] = 3
+            X["data"], X["ir"], X["jc"] = stored.data, stored.indices, stored.indptr
+        else:
+            file["fea"] = stored.T
+        refs = file.create_group("#refs#")
+        for n, kind in enumerate(kinds):
+            refs[str(n)] = np.array([[ord(letter)] for letter in kind], np.uint16)
+            refs[str(n)].attrs["MATLAB_class"] = np.bytes_("char")
+        cells = file.create_dataset("gnd", (1, 3), dtype=h5py.ref_dtype)
+        cells[0] = [refs[str(n)].ref for n in range(3)]
+        cells.attrs["MATLAB_class"] = np.bytes_("cell")
+    with (tmp_path / "t.mat").open("r+b") as file:
+        file.write(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM")
+    data = load_data(tmp_path / "t.mat")
+    assert data.y.tolist() == kinds and sp.issparse(data.X) == sp.issparse(stored)
+    X = data.X.toarray() if sp.issparse(data.X) else data.X
+    np.testing.assert_array_equal(X, [[1.5, 0.0], [0.0, -2.0], [3.0, 4.0]])
 
 
 def test_matlab_texts(tmp_path):

@@ -17,7 +17,7 @@ import scipy.io
 import scipy.sparse as sp
 from pyarrow import parquet
 
-from infused import open_columns
+from infused import config_context, open_columns
 from infused._runtime.checks import is_number
 from infused.data import DataError, load_data
 from infused.data.reading import ReadOptions
@@ -268,3 +268,14 @@ def test_members_of_an_archive_that_lie_about_their_size(tmp_path):
         archive.writestr("y.npy", header.getvalue())
     with pytest.raises((InputError, MemoryError)):
         load_data(tmp_path / "t.npz")
+
+
+def test_texts_become_columns_within_the_budget_or_not_at_all():
+    """Sixty texts of thirty levels are small as they are read, and thirty times as large in columns."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({f"t{j}": rng.choice([f"level {n}" for n in range(30)], 3000) for j in range(60)})
+    data = load_data((frame, rng.integers(2, size=3000)))
+    with config_context(memory_budget="20MB"), pytest.raises(InputError, match="1,800 columns of numbers"):
+        data.coded()
+    with config_context(memory_budget="60MB"):
+        assert data.coded().F.shape == (3000, 1800)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from infused.cli import main
 from infused.data import DataError, load_data, load_features
 from infused.exceptions import InputError
+from tests.extras import biff
 
 N = 60
 rng = np.random.default_rng(0)
@@ -146,15 +149,63 @@ def test_sheets_by_name_and_by_position(tmp_path):
         assert data.notes == ()
     with pytest.raises(DataError, match="sheet='dta': no such sheet; did you mean 'data'"):
         load_data(path, target="kind", sheet="dta")
+    with pytest.raises(DataError, match=r"no such column \('about' was read, the first of 2 sheets"):
+        load_data(path, target="kind")
 
 
-def test_an_old_workbook_is_refused_with_what_to_do(tmp_path):
+def test_old_workbooks(tmp_path):
+    pytest.importorskip("xlrd")
     path = tmp_path / "book.xls"
+    path.write_bytes(
+        biff([["a", "town", "kind"], [1.5, "Rome", 0], [2, None, 1], [-3, "Bonn", 0], [4, "Rome", 1]])
+    )
+    data = load_data(path, target="kind")
+    np.testing.assert_array_equal(data.X[:, 0], [1.5, 2, -3, 4])
+    assert data.levels[1] == ("Bonn", "Rome") and data.kind == "classes"
     path.write_bytes(b"\xd0\xcf\x11\xe0")
+    with pytest.raises(DataError, match="could not be read as an Excel file"):
+        load_data(path, target="kind")
+
+
+def test_a_workbook_of_another_kind_is_refused_with_what_to_do(tmp_path):
+    path = tmp_path / "book.ods"
+    path.write_bytes(b"PK")
     with pytest.raises(DataError, match=r"save it as \.xlsx"):
         load_data(path, target="kind")
 
 
-def test_two_targets_are_refused(tmp_path, features, capsys):
-    assert main(["select", str(features), "-t", "a", "-t", "b"]) == 2
-    assert "--target is given 2 times" in capsys.readouterr().err
+def test_several_targets_must_be_numbers(tmp_path):
+    frame = X.assign(p=X.iloc[:, 0] * 2, q=-X.iloc[:, 1], word=y)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    data = load_data(tmp_path / "t.csv", target=["p", "q"], drop="word")
+    assert (data.kind, data.target_name, data.feature_names) == ("real", "p and q", tuple(X.columns))
+    np.testing.assert_array_equal(data.y, frame[["p", "q"]])
+    np.testing.assert_array_equal(load_data((X, frame[["p", "q"]])).y, data.y)
+    with pytest.raises(DataError, match="several targets must be numbers, but 'word' holds text"):
+        load_data(tmp_path / "t.csv", target=("p", "word"))
+    with pytest.raises(InputError, match="give values as a pair"):
+        load_data(tmp_path / "t.csv", target=list(y))
+
+
+def test_several_targets_on_the_command_line(tmp_path, capsys):
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(random.normal(size=(80, 6)), columns=list("uvwxyz"))
+    frame.assign(a=frame.u * 2 + frame.v, b=frame.w - frame.v).to_csv(tmp_path / "t.csv", index=False)
+    command = ["select", str(tmp_path / "t.csv"), "-t", "a", "-t", "b", "-k", "3", "--json"]
+    assert main(command) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert {one["name"] for one in record["selected"]} == {"u", "v", "w"}
+    assert record["request"]["reading"]["target"] == ["a", "b"]
+    assert main([*command, "--method", "mrmr"]) == 2
+    assert "mrmr takes one target, but 'a and b' has 2 columns" in capsys.readouterr().err
+
+
+def test_the_logarithm_of_a_target(tmp_path):
+    frame = X.assign(cost=np.exp(X.iloc[:, 0]))
+    data = load_data(frame, target="cost", log_target=True)
+    assert (data.kind, data.target_name) == ("real", "log(1 + cost)")
+    np.testing.assert_allclose(data.y, np.log1p(frame["cost"]))
+    with pytest.raises(DataError, match="not negative, but 'cost' has -"):
+        load_data(frame.assign(cost=-frame["cost"]), target="cost", log_target=True)
+    with pytest.raises(DataError, match="'kind' holds none"):
+        load_data(X.assign(kind=y), target="kind", log_target=True)

@@ -8,6 +8,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
+import infused
 from infused.data import load_data
 
 X = np.array([[1.5, -2.0], [0.25, 1e-7], [3.0, 4.0], [-1.0, 0.5]])
@@ -158,10 +159,39 @@ def test_one_hot(tmp_path):
     path = write(tmp_path / "t.csv", "a,town,b,kind\n1.5,Rome,2,x\n2.5,Bonn,2,y\n3.5,,2,x\n4.5,Rome,3,y\n")
     data = load_data(path, target="kind", one_hot=True, impute="median")
     assert data.feature_names == ("a", "town=Bonn", "town=Rome", "b")
-    np.testing.assert_array_equal(data.X[:, 1:3], [[0, 1], [1, 0], [0, 1], [0, 1]])
+    np.testing.assert_array_equal(data.X[:, 1:3], [[0, 1], [1, 0], [0, 0], [0, 1]])
     assert "'town' became 2 0/1 columns" in data.notes
     zero = load_data(path, target="kind", one_hot=True, impute="zero")
     np.testing.assert_array_equal(zero.X[2, 1:3], [0, 0])
+
+
+def test_one_hot_makes_columns_of_categories_alone_and_none_of_a_few_rows(tmp_path):
+    rows = [
+        f"{50 + j % 17} kg,town{j % 4 if j > 2 else 10 + j},0{1 + j % 9}.03.2021,{j % 2}" for j in range(300)
+    ]
+    path = write(tmp_path / "t.csv", "\n".join(["weight,town,day,kind", *rows]) + "\n")
+    data = load_data(path, target="kind", one_hot=True)
+    assert data.feature_names == ("weight", *(f"town=town{j}" for j in range(4)), "day (weekday)")
+    assert "3 levels of 'town' with fewer than 5 samples left out" in data.notes
+
+
+def test_words_of_free_text_are_counted(tmp_path):
+    texts = [
+        "quick to use, well made",
+        "broke after some weeks, cheap cheap thing",
+        "love it, very well made",
+    ]
+    frame = pd.DataFrame({"a": np.arange(60) % 7, "review": [f"{texts[j % 3]} {'q' * j}" for j in range(60)]})
+    frame.assign(bad=np.arange(60) % 3 == 1).to_csv(tmp_path / "t.csv", index=False)
+    left = load_data(tmp_path / "t.csv", target="bad")
+    assert left.feature_names == ("a",) and "--text counts its words" in " ".join(left.notes)
+    data = load_data(tmp_path / "t.csv", target="bad", text="review")
+    cheap = data.feature_names.index("review: cheap")
+    np.testing.assert_array_equal(data.X[:3, cheap], [0, 2, 0])
+    assert not any("qq" in name for name in data.feature_names), "a word of one row"
+    selection = infused.select(tmp_path / "t.csv", "bad", text="review", k=1, keep=["review: broke"])
+    path = write(tmp_path / "new.csv", 'review,a\n"It BROKE, it broke",1\n,2\n')
+    assert selection.apply(path)["review: broke"].tolist() == [2, 0]
 
 
 def test_keep_and_drop(tmp_path):
@@ -245,7 +275,7 @@ def test_doubtful_targets_are_noted(tmp_path):
     pd.DataFrame({"a": np.sqrt(np.arange(len(y))), "y": y}).to_csv(tmp_path / "t.csv", index=False)
     data = load_data(tmp_path / "t.csv", target="y")
     assert any("30 whole numbers of 'y' were taken as classes" in note for note in data.notes)
-    assert "task to regression" in data.notes[-1]
+    assert "use --task regression" in data.notes[-1]
     path = write(tmp_path / "u.csv", "a,y\n1.5,u\n2.5,u\n9.5,v\n")
     assert load_data(path, target="y").notes == ("1 class of 'y' with one sample only: 'v'",)
 
@@ -280,7 +310,7 @@ def test_many_values_with_holes_are_measured(tmp_path):
     y = np.random.default_rng(0).gamma(2.0, 10.0, 400).astype(int)
     pd.DataFrame({"a": np.sqrt(np.arange(len(y))), "y": y}).to_csv(tmp_path / "u.csv", index=False)
     data = load_data(tmp_path / "u.csv", target="y")
-    assert data.kind == "real" and "task to classification" in data.notes[-1]
+    assert data.kind == "real" and "use --task classification" in data.notes[-1]
 
 
 def test_target_files(tmp_path):

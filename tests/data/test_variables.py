@@ -208,6 +208,10 @@ def test_words_behind_numbers_are_units(tmp_path):
         "term": [f"{(36, 60)[v % 2]} months" for v in numbers[2]],
         "y": ["u", "v"] * 20,
     }
+    table["price"] = [f"{v}\u00a0{v % 9}00" for v in numbers[0]]
+    data = written(tmp_path, table)
+    assert f"'price' ({table['price'][0].replace(chr(160), ' ')})" in data.notes[0]  # not as an escape
+    table.pop("price")
     data = written(tmp_path, table)
     expected = [numbers[0], numbers[1] * 1000 + 500, np.where(numbers[2] % 2, 60, 36)]
     np.testing.assert_array_equal(data.X, np.column_stack(expected))
@@ -265,6 +269,7 @@ def test_numbers_that_may_mean_a_missing_value_are_pointed_out(tmp_path):
         "-200 stands apart from all other values of 'co'",
         "999 stands apart from all other values of 'days'",
     ]
+    assert "use --missing=-200 (missing=['-200'])" in data.notes[0]
     mended = written(tmp_path, table, missing=["-200", "999"])
     assert [note.partition(" ")[2] for note in mended.notes] == [
         "missing values filled by the median in: 'co', 'days'"
@@ -297,6 +302,14 @@ def test_levels_that_are_all_rare_have_a_bounded_number_of_columns():
     assert len(variable.levels) <= 256
 
 
+def test_categorical_columns_are_named(tmp_path):
+    table = {"kind": list("pqrs") * 10, "a": np.arange(40) % 7, "y": ["u", "v"] * 20}
+    assert "categorical column, selected as one feature: 'kind'" in written(tmp_path, table).notes
+    table["size"] = list("lmlmm") * 8
+    several = "categorical columns, each selected as one feature: 'kind', 'size'"
+    assert several in written(tmp_path, table).notes
+
+
 def test_free_text_is_named_as_such(tmp_path):
     table = {
         "review": [f"the room number {j} was very clean and quiet" for j in range(40)],
@@ -311,7 +324,7 @@ def test_rows_that_repeat_others_are_counted(tmp_path):
     table["y"] = ["u", "v"] * 10
     assert written(tmp_path, table).notes == ()
     assert written(tmp_path, pd.concat([table, table[:3]])).notes == (
-        "3 rows are the same as an earlier one in every feature and the target",
+        "3 rows repeat an earlier one in every feature and the target",
     )
     other = table[:3].assign(y=["v", "u", "v"])
     assert written(tmp_path, pd.concat([table, other])).notes == ()

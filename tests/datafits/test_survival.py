@@ -1,4 +1,4 @@
-"""Times and events: what is taken for them, what is refused, and Harrell's index."""
+"""Times and events: what is taken for them, what is refused, and how predictions are scored."""
 
 from __future__ import annotations
 
@@ -6,7 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from infused.datafits import SURVIVAL, concordance, martingale_residuals, survival_records, survival_target
+from infused.datafits import (
+    SURVIVAL,
+    CensoringCurve,
+    concordance,
+    integrated_brier,
+    martingale_residuals,
+    survival_records,
+    survival_target,
+)
 from infused.exceptions import InputError
 
 TIME = np.array([5.0, 3.0, 8.0, 3.0, 1.0])
@@ -58,21 +66,79 @@ def test_a_structured_array_needs_one_boolean_and_one_number():
             survival_target(np.zeros(3, dtype))
 
 
-def test_concordance_is_the_share_of_ordered_pairs():
-    """Against a double loop over all pairs, with ties in time and in risk."""
-    rng = np.random.default_rng(0)
-    time, event = np.ceil(rng.exponential(4, 40)), rng.random(40) < 0.6
-    risk = np.round(rng.normal(size=40) - time / 4, 1)
+def pairs_one_by_one(y, risk, v, w):
+    """Return the weighted share of ordered pairs by a double loop, from the definition."""
     agree = pairs = 0.0
-    for i in range(40):
-        for j in range(40):
-            if event[i] and (time[i] < time[j] or (time[i] == time[j] and not event[j])):
-                pairs += 1
-                agree += (risk[i] > risk[j]) + 0.5 * (risk[i] == risk[j])
-    y = survival_records(time, event)
-    assert concordance(y, risk) == pytest.approx(agree / pairs, rel=1e-14)
-    assert concordance(y, -risk) == pytest.approx(1 - agree / pairs, rel=1e-14)
-    assert concordance(y, np.zeros(40)) == 0.5
+    for i in np.flatnonzero(y["event"]):
+        for j in range(len(y)):
+            later = y["time"][i] < y["time"][j]
+            if later or (y["time"][i] == y["time"][j] and not y["event"][j]):
+                pairs += v[i] * w[j]
+                agree += v[i] * w[j] * ((risk[i] > risk[j]) + 0.5 * (risk[i] == risk[j]))
+    return agree / pairs
+
+
+@pytest.fixture
+def followed():
+    """Times and events with ties in time and in risk."""
+    rng = np.random.default_rng(0)
+    time, event = np.ceil(rng.exponential(4, 60)), rng.random(60) < 0.6
+    return survival_records(time, event), np.round(rng.normal(size=60) - time / 4, 1), rng
+
+
+def test_concordance_is_the_share_of_ordered_pairs(followed):
+    y, risk, rng = followed
+    ones = np.ones(60)
+    expected = pairs_one_by_one(y, risk, ones, ones)
+    assert concordance(y, risk) == pytest.approx(expected, rel=1e-13)
+    assert concordance(y, -risk) == pytest.approx(1 - expected, rel=1e-13)
+    assert concordance(y, np.zeros(60)) == 0.5
+    w = rng.integers(0, 4, 60).astype(float)
+    assert concordance(y, risk, w) == pytest.approx(pairs_one_by_one(y, risk, w, w), rel=1e-13)
+    copies = np.repeat(np.arange(60), w.astype(int))
+    assert concordance(y, risk, w) == pytest.approx(concordance(y[copies], risk[copies]), rel=1e-12)
+
+
+def test_concordance_without_comparable_pairs_is_no_number():
+    y = survival_records([1.0, 2.0, 3.0], [0, 1, 1])[:2]
+    assert np.isnan(concordance(y, np.array([1.0, 2.0])))
+
+
+def censored_later(y, t, strictly):
+    """Return the Kaplan-Meier estimate of not being censored before t, or up to t, from its definition."""
+    value = 1.0
+    for s in np.unique(y["time"][~y["event"]]):
+        if s < t or (strictly and s == t):
+            at_risk = (y["time"] > s).sum() + (~y["event"] & (y["time"] == s)).sum()
+            value *= 1 - (~y["event"] & (y["time"] == s)).sum() / at_risk
+    return value
+
+
+def test_uno_weighs_events_by_the_inverse_of_censoring(followed):
+    y, risk, _ = followed
+    G = np.array([censored_later(y, t, False) for t in y["time"]])
+    np.testing.assert_allclose(CensoringCurve.of(y).before(y["time"]), G, rtol=1e-13)
+    found = concordance(y, risk, None, CensoringCurve.of(y))
+    assert found == pytest.approx(pairs_one_by_one(y, risk, 1 / G**2, np.ones(60)), rel=1e-12)
+
+
+def test_the_integrated_brier_score_is_a_mean_of_squares(followed):
+    """By time and sample, and then by the trapezoid rule; without censoring a plain mean of squares."""
+    y, _, rng = followed
+    curve = CensoringCurve.of(y)
+    survival = np.sort(rng.random((60, len(curve.grid))), axis=1)[:, ::-1]
+    errors = []
+    for t, S in zip(curve.grid, survival.T, strict=True):
+        one = 0.0
+        for (event, time), s in zip(y, S, strict=True):
+            if time <= t and event:
+                one += s**2 / censored_later(y, time, False)
+            elif time > t:
+                one += (1 - s) ** 2 / censored_later(y, t, True)
+        errors.append(one / 60)
+    width = curve.grid[-1] - curve.grid[0]
+    expected = np.trapezoid(errors, curve.grid) / width
+    assert integrated_brier(y, survival, curve) == pytest.approx(expected, rel=1e-12)
 
 
 def test_martingale_residuals_are_observed_less_expected_events():

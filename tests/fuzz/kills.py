@@ -26,7 +26,7 @@ from benchmarks.separate_cluster import PATIENCE_S, start, stop
 from infused._cluster import information as distributed
 from infused._cluster import tasks as runtime
 from infused._cluster.tasks import ClusterError
-from infused._runtime.tasks import each
+from infused._runtime.processes import each
 from infused.information import pair_sums as blocks
 from infused.information import structural
 

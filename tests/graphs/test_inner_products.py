@@ -8,8 +8,7 @@ import scipy.sparse as sp
 
 from infused.exceptions import MemoryBudgetError
 from infused.graphs import inner_products as routes
-from infused.graphs.inner_products import ColumnProducts, ThinProducts, graph_products
-from infused.graphs.thin import GraphColumns
+from infused.graphs.inner_products import ColumnProducts, GraphColumns, ThinProducts, graph_products
 from tests.reference import centred_graph
 
 GRAPHS = ("gaussian", "distance", "kernel", "laplacian")
@@ -121,7 +120,6 @@ def test_factors_that_do_not_fit_are_computed_again():
     columns, goal = GraphColumns.of(X, np.arange(7), 7, w), GraphColumns.of_target(y, w, False)
     roomy = graph_products(columns, goal, "gaussian", ENOUGH)
     tight = graph_products(columns, goal, "gaussian", 8 * 60 * 16 * 3)
-    assert tight.lazy and not roomy.lazy
     np.testing.assert_allclose(tight.relevance, roomy.relevance, rtol=1e-12)
     for some in (np.arange(2), np.arange(2, 7)):  # the first are kept, the others are not
         block = tight.block(some)
@@ -129,6 +127,19 @@ def test_factors_that_do_not_fit_are_computed_again():
             np.testing.assert_allclose(
                 block.products(j), roomy.block(np.arange(7)).products(j)[some], atol=1e-12
             )
+
+
+@pytest.mark.parametrize("n_samples", [40, 300])
+def test_a_combination_of_graphs_is_one_graph(n_samples):
+    """With fewer samples than the factors have columns, the factor of their sum is made smaller."""
+    X, (y, _), w = table(n_samples), targets(n_samples)["continuous"], np.ones(n_samples)
+    columns, goal = GraphColumns.of(X, np.arange(7), 7, w), GraphColumns.of_target(y, w, False)
+    roomy = graph_products(columns, goal, "gaussian", ENOUGH)
+    coef, some = np.array([0.0, 0.5, 0.0, 2.0, 0.1, 0.7, 1.0]), np.array([0, 2, 5, 6])
+    block = roomy.block(some)
+    expected = sum(b * block.products(j) for j, b in enumerate(coef))
+    np.testing.assert_allclose(roomy.combined(coef, some), expected, atol=1e-12)
+    assert graph_products(columns, goal, "gaussian", 8 * 16 * n_samples).combined(coef, some) is None
 
 
 def test_what_cannot_fit_is_refused():

@@ -47,8 +47,29 @@ def twin(column, n_bins, n_distinct):
     return np.array([code[x] for x in column.tolist()])
 
 
-def codes_of(X, n_bins=5):
-    codes = discretize(X, n_bins)
+def with_tails(column, codes, tail):
+    """Cut off the outermost quarter of an outer bin again and again, while both parts are large."""
+    cuts = []
+    for sign, edge in ((1, codes.min()), (-1, codes.max())):
+        own = sign * column[codes == edge] if codes.max() > 0 else np.empty(0)
+        while True:
+            values, counts = np.unique(own, return_counts=True)
+            if len(values) < 2:
+                break
+            held = np.cumsum(counts)[:-1]
+            far = np.abs(held - Fraction(len(own), 4))
+            outside = held[far == far.min()][-1]  # the nearest to a quarter, of two the larger
+            if min(outside, len(own) - outside) < tail:
+                break
+            inside = own > values[np.flatnonzero(held == outside)[0]]
+            cuts.append((sign, sign * own[~inside].max()))
+            own = own[~inside]
+    parts = np.array([column > x if sign > 0 else column >= x for sign, x in cuts])
+    return np.unique(codes + parts.sum(axis=0), return_inverse=True)[1] if cuts else codes
+
+
+def codes_of(X, n_bins=5, tail=0):
+    codes = discretize(X, n_bins, tail=tail)
     assert isinstance(codes, SparseCodes if sp.issparse(X) else DenseCodes)
     rows = [codes.row(j) for j in range(X.shape[1])] if sp.issparse(X) else codes.codes
     return np.array(rows), codes.n_codes
@@ -73,6 +94,44 @@ def test_the_rule(n_bins, rng):
             assert n_codes[j] == len(np.unique(codes[j])) == codes[j].max() + 1 <= max(n_bins, 32)
             in_order = codes[j][np.argsort(column)].astype(int)
             assert (np.diff(in_order) >= 0).all()
+
+
+@pytest.mark.parametrize("tail", [1, 3, 25])
+@pytest.mark.parametrize("make", [np.asarray, sp.csc_array])
+def test_the_rule_of_tails(tail, make, rng):
+    heavy = np.column_stack(
+        [rng.lognormal(0, 3, 700), rng.standard_cauchy(700), rng.poisson(20, 700), rng.geometric(0.02, 700)]
+    )
+    heavy[:, 1] *= rng.random(700) < 0.7
+    heavy[:, 3] *= rng.random(700) < 0.9  # zeros are part of the lowest bin
+    for X in (awkward_columns(rng), heavy):
+        discrete = np.array(
+            [(5 * (n := len(np.unique(x))) <= len(np.unique(X, axis=0))) and n <= 32 for x in X.T]
+        )
+        found, plain = codes_of(make(X), tail=tail)[0], codes_of(X)[0].astype(int)
+        for j, column in enumerate(X.T):
+            expected = plain[j] if discrete[j] else with_tails(column, plain[j], tail)
+            np.testing.assert_array_equal(found[j], expected)
+    if tail == 25:  # 140 samples, of which 35 are cut off, of which 9 are too few
+        assert np.bincount(codes_of(make(heavy), tail=tail)[0][0]).tolist() == [
+            35,
+            105,
+            140,
+            140,
+            140,
+            105,
+            35,
+        ]
+
+
+def test_increasing_transforms_and_copies_change_no_tails(rng):
+    X = rng.normal(size=(400, 3))
+    codes = codes_of(X, tail=25)[0]
+    np.testing.assert_array_equal(codes_of(np.exp(3 * X), tail=25)[0], codes)
+    for factor in (2, 1000):
+        weighted = discretize(X, weights=np.full(400, factor), tail=25)
+        np.testing.assert_array_equal(weighted.codes, codes)
+    np.testing.assert_array_equal(codes_of(np.tile(X, (3, 1)), tail=25)[0], np.tile(codes, 3))
 
 
 @pytest.mark.parametrize(("n_samples", "n_bins"), [(72, 5), (100, 5), (1560, 7), (11, 10)])
@@ -121,7 +180,7 @@ def test_samples_are_counted_once(rng):
         features, samples = distinct_samples(make(X), np.array(list("abaab")))
         assert (features.tolist(), samples) == ([4, 3], 4)
     many = rng.normal(size=(1000, 3))
-    assert distinct_samples(many)[1] == 160 and distinct_samples(many, enough=1000)[1] == 1000
+    assert distinct_samples(many)[1] == distinct_samples(np.tile(many, (3, 1)))[1] == 1000
 
 
 def test_zeros_of_a_count_have_a_bin_of_their_own():

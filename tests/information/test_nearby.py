@@ -10,8 +10,8 @@ import pytest
 from infused import InElasticNet, InFusedLasso, StructuralInformation, config_context
 from infused.information import operator as nearby
 from infused.information.operator import NearbyInformation, Sampled
+from infused.penalties.norms import RowGroups
 from infused.penalties.quadratic import Structural
-from infused.penalties.rows import RowGroups
 from infused.selectors.linear import information as structure
 from infused.selectors.linear.model import SparseModel
 from tests.information.test_operator import some_data

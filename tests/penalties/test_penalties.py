@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from infused._kernels.total_variation import total_variation_prox
+from infused._kernels.solvers import total_variation_prox
 from infused.exceptions import InputError
 from infused.penalties import (
     L1,

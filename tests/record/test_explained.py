@@ -12,7 +12,13 @@ from sklearn.metrics import log_loss
 from sklearn.preprocessing import StandardScaler
 
 from infused.data import load_data
-from infused.record.explained import explained_alone, explained_variance, lost_without, target_basis
+from infused.record.explained import (
+    explained_alone,
+    explained_variance,
+    inspect_data,
+    lost_without,
+    target_basis,
+)
 
 
 def alone(table, y, transform="none", **options):
@@ -95,6 +101,17 @@ def test_what_is_explained_is_that_of_transformed_values(rng):
     x = np.expm1(3 + y)
     before, after = (alone({"x": x, "o": y**2}, y, name)[0] for name in ("none", "log1p"))
     assert after == pytest.approx(1) and before < 0.8
+
+
+def test_the_logarithm_of_a_skewed_target_is_offered_where_residuals_ask_for_it(rng):
+    X = rng.normal(size=(300, 5))
+    cost = np.exp(X[:, 0] + 0.5 * X[:, 1] + rng.normal(size=300))
+    offered = inspect_data(data := load_data((X, cost)), data.coded()).notes
+    assert any("To predict its logarithm, use --log-target" in note for note in offered)
+    data = load_data((X, cost), log_target=True)
+    assert not any("log_target" in note for note in inspect_data(data, data.coded()).notes)
+    data = load_data((np.column_stack([X, cost]), cost * 2 + rng.random(300)))  # its residuals are not skewed
+    assert not any("log_target" in note for note in inspect_data(data, data.coded()).notes)
 
 
 def test_constants_explain_nothing(rng):

@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 from infused.bench import paper
-from infused.bench.ranks import rank_comparison
 from infused.bench.rows import of_protocol
-from infused.bench.statistics import score_summary
+from infused.bench.statistics import rank_comparison, score_summary
 from infused.report.plots.benchmark import (
     COLOURS,
     method_styles,

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from statistics import median
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_friedman1
 
+import infused
+from infused import explain
 from infused.report.html.selection import render_report
 from tests.record import records
 
@@ -26,6 +31,8 @@ SWITCHES = (
     "--no-sandbox --headless --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
 )
+#: Where axe-core is (npm pack axe-core): axe.min.js.
+AXE = os.environ.get("INFUSED_AXE")
 BARS = """(figure) => [...document.querySelectorAll(`td.${figure} .track span`)].map(
   (bar) => (100 * bar.offsetWidth) / bar.parentElement.offsetWidth)"""
 LABELS = """() => [...document.querySelectorAll("#chart-distribution0 .ytick text")].filter((text) => {
@@ -58,6 +65,8 @@ def folder(tmp_path_factory):
     for name in ("digits", "cells", "diabetes", "hostile", "large", "halved"):
         page = render_report(getattr(records, f"{name}_record")())
         (folder / f"{name}.html").write_text(page, encoding="utf-8")
+    for data, feature in (("breast-cancer", "worst area"), ("diabetes", "bmi")):
+        explain(data, feature).report(folder / f"{feature}.html")
     return folder
 
 
@@ -93,6 +102,8 @@ def numbers(page, column):
 
 
 def shown_charts(page):
+    """Charts on the page once what is folded is open."""
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     return page.locator(".chart:visible").count()
 
 
@@ -100,6 +111,23 @@ def drawn_charts(page):
     """Charts that hold marks: lines, dots, bars or the picture of a heat map."""
     marks = ".trace path, .heatmaplayer image"
     return sum(chart.locator(marks).count() > 0 for chart in page.locator(".chart").all())
+
+
+def test_each_section_shows_its_own_further_charts(open_page, folder):
+    X, y = make_friedman1(200, 8, random_state=0)
+    found = infused.select((X, y), k=7, method="hsic-lasso", stability=0, folds=0)
+    found.report(folder / "relation.html")
+    with open_page("relation") as page:
+
+        def shown():
+            parts = ("relation", "distributions")
+            return [page.locator(f"#{part} .chart:visible").count() for part in parts]
+
+        assert shown() == [6, 6]
+        page.locator("#relation .more").click()
+        assert shown() == [7, 6]
+        page.locator("tbody tr").nth(6).click()  # opens the distribution of that feature
+        assert shown() == [7, 7] and page.locator(".more").count() == 0
 
 
 def test_table_and_charts_answer(open_page):
@@ -110,8 +138,8 @@ def test_table_and_charts_answer(open_page):
         page.get_by_role("button", name="Show all 12").click()
         assert drawn_charts(page) == shown_charts(page) == 20
 
-        for figure in ("alone", "unique"):
-            heading = page.get_by_role("columnheader", name=figure.capitalize())
+        for figure, title in (("alone", "Explains alone"), ("unique", "Adds to the others")):
+            heading = page.get_by_role("columnheader", name=title)
             heading.get_by_role("button").click()
             assert heading.get_attribute("aria-sort") == "descending"
             assert numbers(page, figure) == sorted(numbers(page, figure), reverse=True)
@@ -139,7 +167,7 @@ def test_the_keyboard_is_enough_to_search_sort_and_turn_pages(open_page):
         assert found and all("worst" in name for name in found)
         page.keyboard.press("Control+A")
         page.keyboard.press("Delete")
-        for _ in range(4):  # past Selected and All to the second heading
+        for _ in range(5):  # past Selected, All and the technical columns to the second heading
             page.keyboard.press("Tab")
         page.keyboard.press("Enter")
         assert page.locator("th[aria-sort=ascending]").inner_text().startswith("Feature")
@@ -165,7 +193,7 @@ def test_a_hostile_name_stays_text(open_page):
         page.wait_for_timeout(300)
         width = page.evaluate("document.documentElement.scrollWidth")
         texts = page.evaluate(
-            "[...document.querySelectorAll('td.name span')].map((cell) => cell.textContent)"
+            "[...document.querySelectorAll('td.name > :first-child')].map((cell) => cell.textContent)"
         )
         drawn = page.evaluate("[...document.querySelectorAll('.chart text')].map((text) => text.textContent)")
         assert width == 390
@@ -243,7 +271,7 @@ NAMES_AND_NUMBERS = """() => {
   const cells = (kind) => [...document.querySelectorAll(`#table td.${kind}`)];
   return {
     widths: cells("name").map((cell) => cell.offsetWidth),
-    numbers: ["alone", "unique", "again", "score"].flatMap(cells).map(lines),
+    numbers: ["alone", "unique", "frequency"].flatMap(cells).map(lines),
     page: document.documentElement.scrollWidth <= innerWidth,
   };
 }"""
@@ -281,3 +309,24 @@ def test_labels_of_bars_never_vanish(browser, tmp_path):
         shown = page.evaluate(LABELS)
         assert len(shown) == 13 and shown[-1] == "(missing)"
         page.close()
+
+
+@pytest.mark.parametrize("name", ["worst area", "bmi"])
+def test_the_page_of_a_feature_draws_and_fits_a_phone(open_page, name):
+    for width, scheme in ((390, "dark"), (1280, "light")):
+        with open_page(name, width=width, color_scheme=scheme) as page:
+            assert drawn_charts(page) == shown_charts(page) == 3
+            assert page.evaluate("document.documentElement.scrollWidth") == width
+            assert page.locator("h1").inner_text() == name
+
+
+@pytest.mark.skipif(AXE is None, reason="INFUSED_AXE names no axe.min.js")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["digits", "cells", "diabetes", "halved", "worst area", "bmi"])
+def test_axe_finds_nothing(open_page, name, scheme):
+    with open_page(
+        name, width=390 if scheme == "dark" else 1280, color_scheme=scheme, bypass_csp=True
+    ) as page:
+        page.evaluate(Path(AXE).read_text(encoding="utf-8"))
+        found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+        assert not [(one["impact"], one["id"], one["nodes"][0]["html"]) for one in found]

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import infused
 from infused.bench.standings import compare_methods, verdict
-from infused.bench.table_formats import LEAKY
+from infused.bench.tables import LEAKY
 from infused.report.html.comparison import (
     differences_chart,
     method_stability_chart,
@@ -143,6 +144,8 @@ def test_hostile_names_add_no_tag():
 def test_charts_hold_the_numbers_of_the_table():
     found = compare_methods(make_rows())
     curves = {trace["name"]: trace for trace in scores_chart(found).data if "name" in trace}
+    front = curves.pop("Pareto front")
+    assert list(front["x"]) == [5, 10, 20] and set(front["marker"]["size"]) <= {12, 18}
     assert list(curves) == found.methods["label"].tolist(), "the best first"
     mean = found.curves[found.curves["label"] == "anova"]["mean"]
     np.testing.assert_allclose(curves["anova"]["y"], 100 * mean, rtol=1e-5)
@@ -219,3 +222,12 @@ def test_does_dropping_features_cost_anything(gain, words):
     assert "Using all 40 features makes no significant difference (" in verdict(
         compare_methods(pd.concat([rows, even]))
     )
+
+
+def test_the_axis_fits_the_curves_and_a_far_baseline_is_given_in_words():
+    found = infused.compare("wine", methods=["anova"], k=[2, 4, 8], folds=3)
+    chart = scores_chart(found.standings)
+    chance = found.standings.references.set_index("method")["mean"].min()
+    heights = [y for trace in chart.data for y in trace["y"] if y is not None]
+    assert min(heights) > 100 * chance + 10
+    assert f"Beyond the axis: majority class, {100 * chance:.1f}%." in chart.caption

@@ -21,9 +21,11 @@ from infused.report import (
     plot_coefficients,
     plot_convergence,
     plot_feature_graph,
+    plot_selection,
     plot_stability,
     plot_structure,
 )
+from tests.record import records
 
 
 def by_rank(selector):
@@ -433,3 +435,27 @@ def test_every_bar_has_its_name(rng):
     X = rng.normal(size=(40, 45))
     selector = StabilitySelection("anova", n_pairs=3, random_state=0).fit(X, np.arange(40) % 2)
     assert len(plot_stability(selector, top=45).get_yticklabels()) == 45
+
+
+@pytest.mark.parametrize("name", ["cells", "digits", "diabetes", "halved"])
+def test_the_main_result_is_drawn_from_the_numbers_of_the_page(name):
+    record = getattr(records, f"{name}_record")()
+    ranking, values, redundancy, stability = plot_selection(infused.Selection(record))
+    best = record.selected[:30]
+    bars = [bar.get_width() for bar in ranking.patches]
+    assert bars[: len(best)] == pytest.approx([100 * one.alone for one in best])
+    assert bars[len(best) :] == pytest.approx([100 * one.unique for one in best])
+    assert values.get_title() == f"Values of {best[0].name}"
+    assert redundancy.images[0].get_array().max() == pytest.approx(1.0)
+    if record.stability is not None:
+        shares = [bar.get_width() for bar in stability.patches]
+        assert shares == pytest.approx([record.stability.frequencies[one.index] for one in best])
+    elif record.number is None:
+        assert "not measured" in stability.texts[0].get_text()
+
+
+def test_a_plot_of_a_selection_needs_one(fitted_cells):
+    with pytest.raises(InputError, match="is no Selection"):
+        plot_selection(fitted_cells)
+    with pytest.raises(InputError, match="four matplotlib Axes"):
+        plot_selection(infused.Selection(records.cells_record()), axes=plt.subplots()[1])

@@ -18,7 +18,7 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 #: What JupyterLab leaves of a notebook that is not trusted.
 TAGS = {"div", "p", "strong", "br", "table", "thead", "tbody", "tr", "th", "td", "details", "summary"}
 STYLE = re.compile(r"(text-align|padding|margin|width|height|font-weight|border-collapse|border-radius|"
-                   r"overflow-x|background-color): [#\w ]+")  # fmt: skip
+                   r"overflow-x|background-color|border|border-left|color): [#\w ]+")  # fmt: skip
 
 
 class Fragment(HTMLParser):
@@ -54,14 +54,17 @@ class Fragment(HTMLParser):
 def test_the_ranking():
     record = records.cells_record()
     shown = Fragment(selection_html(record))
-    assert shown.rows[0] == ["Rank", "Feature", "Alone", "Unique", "Score", "Group"]
+    assert shown.rows[0] == [
+        "Rank", "Feature", "Direction", "Explains alone", "Adds to the others", "Redundancy group",
+    ]  # fmt: skip
     assert shown.rows[1:] == [
         [
-            str(one.rank), one.name, f"{100 * one.alone:.1f}%", f"{100 * one.unique:.1f}%",
-            f"{one.score:#.4g}", "" if one.group is None else str(one.group),
+            str(one.rank), one.name, one.direction, f"{100 * one.alone:.1f}%", f"{100 * one.unique:.1f}%",
+            "" if one.group is None else str(one.group),
         ]
         for one in record.selected
     ]  # fmt: skip
+    assert record.selected[0].direction == "higher in malignant"
     assert shown.bars[::2] == [round(BAR * one.alone) for one in record.selected], "100% fills a bar"
     assert shown.bars[1::2] == [round(BAR * one.unique) for one in record.selected]
     assert "8 of 30 features of breast-cancer, by InFusedLasso" in shown.words
@@ -83,7 +86,7 @@ def test_what_is_not_known_is_empty():
         replace(one, unique=None, score=None, group=None, alone=-0.01) for one in record.selected[:2]
     )
     shown = Fragment(selection_html(replace(record, selected=bare, redundancy=None)))
-    assert [row[2:] for row in shown.rows] == [["Alone", "Unique", "Group"], *[["-1.0%", "", ""]] * 2]
+    assert [row[3:] for row in shown.rows] == [["Explains alone", "Adds to the others"], *[["-1.0%", ""]] * 2]
     assert shown.bars == [0, 0], "less than chance is no bar"
     nothing = Fragment(selection_html(replace(record, selected=(), redundancy=None)))
     assert not nothing.rows

@@ -17,7 +17,7 @@ from jinja2 import UndefinedError
 
 from infused.data import ReadOptions
 from infused.record.sentences import number_sentences, result_sentences
-from infused.report.html.charts import label
+from infused.report.html.charts import label, shortened
 from infused.report.html.feature_charts import (
     distribution_charts,
     heat_chart,
@@ -101,13 +101,18 @@ def test_the_table_has_every_feature_by_rank(page):
 
 
 def test_sections_without_data_are_left_out(page):
-    sections = ["Scores", "Picture", "Redundancy", "Best features by class", "Convergence"]
+    sections = ["What they explain", "Picture", "Redundancy", "Best features by class", "Technical details"]
     assert page.headings == ["Features", *sections, "Reproduce and cite"]
     record = replace(
         records.diabetes_record(), convergence=None, coefficient_names=(), redundancy=None, scatters=()
     )
     record = replace(record, selected=tuple(replace(f, coefficients=None) for f in record.selected))
-    assert Reader(render_report(record)).headings == ["Features", "Scores", "Reproduce and cite"]
+    assert Reader(render_report(record)).headings == [
+        "Features",
+        "What they explain",
+        "Technical details",
+        "Reproduce and cite",
+    ]
 
 
 def test_nothing_selected_still_makes_a_page():
@@ -115,7 +120,7 @@ def test_nothing_selected_still_makes_a_page():
     empty = replace(record, selected=(), redundancy=None, distributions=())
     reader = Reader(render_report(empty))
     assert payload_of(reader)["selected"] == 0
-    assert reader.headings == ["Features", "Convergence", "Reproduce and cite"]
+    assert reader.headings == ["Features", "Technical details", "Reproduce and cite"]
     assert "No feature was selected" in " ".join(reader.texts)
 
 
@@ -166,7 +171,7 @@ def test_a_page_takes_about_one_and_a_half_megabytes():
 
 
 def test_a_template_that_misses_a_word_is_an_error():
-    with pytest.raises(UndefinedError, match="'title' is undefined"):
+    with pytest.raises(UndefinedError, match="'border' is undefined"):
         render_template("notebook.html")
 
 
@@ -281,6 +286,24 @@ def test_a_network_needs_an_edge():
     assert heat_chart(replace(record, redundancy=None)) is None
 
 
+def test_network_and_groups_agree():
+    """Thick lines join exactly the pairs of one group, and every node has its name."""
+    record = records.cells_record()
+    by_name = {trace.get("name"): trace for trace in network_chart(record).data}
+    thick, nodes = by_name["same redundancy group"], by_name[None]
+    place = {pair: n for n, pair in enumerate(zip(nodes["x"], nodes["y"], strict=True))}
+    ends = [place[pair] for pair in zip(thick["x"], thick["y"], strict=True) if pair[0] is not None]
+    linked = {frozenset(pair) for pair in zip(ends[::2], ends[1::2], strict=True)}
+    groups = [one.group for one in record.selected]
+    assert linked == {
+        frozenset((i, j))
+        for i in range(len(groups))
+        for j in range(i)
+        if groups[i] is not None and groups[i] == groups[j]
+    }
+    assert nodes["text"] == [shortened(one.name, 14) for one in record.selected]
+
+
 def test_a_flat_objective_draws_no_convergence():
     record = records.cells_record()
     flat = replace(record.convergence, path_objective=(1.0,) * 5, path_iterations=(1, 2, 3, 4, 5))
@@ -327,9 +350,10 @@ def test_one_selected_feature_is_spoken_of_as_one():
     assert "What the selected feature explains" in words
     assert reader.headings == [
         "Features",
-        "Scores",
+        "What they explain",
+        "Redundancy",
         "Best features by class",
-        "Convergence",
+        "Technical details",
         "Reproduce and cite",
     ]
 
@@ -341,7 +365,7 @@ def test_group_counts_agree():
     groups = {one.group for one in record.selected} - {None}
     words = "one group" if len(groups) == 1 else f"{len(groups)} groups"
     assert words in result_sentences(record)
-    assert f"<dt>Near-duplicate groups</dt><dd>{len(groups)}</dd>" in page
+    assert f"<dt>Redundancy groups</dt><dd>{len(groups)}</dd>" in page
     assert set(payload_of(Reader(page))["groups"]) - {None} == groups == set(range(1, len(groups) + 1))
     assert page.count("<dt>Group ") == len(groups)
 
@@ -364,15 +388,16 @@ def test_the_curve_of_the_number(curve):
     band = chart.data[0]
     assert band["y"][0] == 0.75 and band["y"][-1] == 0.65
     page = render_report(record)
-    assert number_sentences(record).startswith(
-        "The number of features, 3, was chosen by 5-fold cross-validation among 1, 2, 3, 5"
+    assert number_sentences(record) == (
+        "3 is the smallest number within one standard error of the best ROC AUC, 0.900 ± 0.020 with 5. "
+        "Tried: 1, 2, 3, 5 and 8."
     )
     assert (
-        "the smallest within one standard error of the best ROC AUC, 0.900 ± 0.020 with 5; it reaches 0.880"
-        in page
+        "predict diagnosis: ROC AUC 0.880 ± 0.030 (all 30 features 0.850, the majority class 0.500)" in page
     )
     tiles = re.findall("<dt>(.*?)</dt>", page.partition('class="facts"')[2].partition("</dl>")[0])
-    assert tiles.index("ROC AUC") < tiles.index("Samples") < tiles.index("Solver")
+    assert tiles.index("ROC AUC") < tiles.index("Samples")
+    assert "Solver" not in tiles, "which is a technical detail"
     assert number_chart(records.cells_record()) is None
 
 
@@ -388,10 +413,14 @@ def test_an_error_is_drawn_as_it_is(curve):
 
 def test_findings_stand_at_the_top():
     record = records.digits_record()
-    noted = replace(record, data=replace(record.data, notes=("left out: <b>", "possible leakage")))
-    page = render_report(noted)
+    data = replace(record.data, notes=("left out: <b>",), warnings=("possible leakage",))
+    page = render_report(replace(record, data=data))
     head = page[: page.index('id="features"')]
-    assert "<li>Left out: &lt;b&gt;</li>" in head and "<li>Possible leakage</li>" in head
+    assert "<li>Left out: &lt;b&gt;</li>" in head
+    box = head[head.index('class="verdict warning"') :]
+    assert box.index('<div class="warning"><dt>Warning</dt><dd>Possible leakage.</dd>') < box.index(
+        "Top 12 of"
+    )
 
 
 def test_levels_of_categories_are_bars():

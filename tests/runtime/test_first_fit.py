@@ -43,7 +43,7 @@ def test_a_worker_compiles_nothing_that_its_parent_has():
         "import os, subprocess, sys; from numba.core import caching\n"
         "kind = getattr(caching, 'CacheImpl', None) or caching._CacheImpl\n"
         "kind._locator_classes = [c for c in kind._locator_classes if 'UserProvided' in c.__name__]\n"
-        "from infused._kernels.total_variation import _clip_and_go_back as kernel\n"
+        "from infused._kernels.solvers import _clip_and_go_back as kernel\n"
         "print(sum(kernel.stats.cache_hits.values()), sum(kernel.stats.cache_misses.values()), flush=True)\n"
         "print(os.environ['INFUSED_KERNELS'], flush=True)\n"
         "if len(sys.argv) == 2: subprocess.run([sys.executable, '-c', sys.argv[1], '', ''], check=True)"

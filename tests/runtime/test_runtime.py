@@ -18,8 +18,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import infused
 from infused import _kernels, config_context, get_config, make_selector, set_config
+from infused._runtime.processes import each
 from infused._runtime.progress import Stage, reporting, timed
-from infused._runtime.tasks import each
 from infused._runtime.threads import (
     blas_threads,
     format_bytes,
@@ -338,7 +338,7 @@ LOADING = """
 import os, signal, sys, threading
 from infused import _kernels
 threading.Thread(target=lambda: _kernels.epochs, daemon=True).start()
-while "infused._kernels.descent" not in sys.modules:
+while "infused._kernels.solvers" not in sys.modules:
     pass
 child = os.fork()
 if child == 0:

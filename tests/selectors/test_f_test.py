@@ -12,7 +12,7 @@ from sklearn.feature_selection import f_classif, f_regression
 import infused
 from infused import make_selector
 from infused.selectors.inputs.groups import Groups
-from infused.selectors.scores.f_test import f_tests
+from infused.selectors.scores.univariate import f_tests
 
 NONE_KEPT = np.empty(0, np.int64)
 
@@ -27,6 +27,14 @@ def test_a_feature_that_is_the_target_comes_first():
         selector = make_selector("anova", n_features_to_select=1).fit(X, y)
         assert selector.get_support(indices=True).tolist() == [1]
         assert np.isfinite(selector.scores_).all()
+
+
+def test_a_feature_whose_class_means_are_equal_comes_last():
+    x = np.array([1.4, 0.4, 0.2, -0.3, 1.4, 0.2])  # scikit-learn's F is -3.6e-16
+    y = np.array([1, 1, 1, 0, 0, 1])
+    selector = make_selector("anova", n_features_to_select=1).fit(np.column_stack([x, x + y]), y)
+    assert selector.scores_[0] == 0.0
+    assert selector.get_support(indices=True).tolist() == [1]
 
 
 @pytest.mark.parametrize("real", [False, True])

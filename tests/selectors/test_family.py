@@ -275,7 +275,7 @@ def test_an_unknown_id_is_named_with_a_close_one():
 
 def test_another_package_can_register_its_own(monkeypatch):
     entries = [
-        EntryPoint("theirs", "infused.selectors.linear.lasso:Lasso", registry.ENTRY_POINTS),
+        EntryPoint("theirs", "infused.selectors.linear.lassos:Lasso", registry.ENTRY_POINTS),
         EntryPoint("lasso", "infused.selectors.greedy.filters:MRMR", registry.ENTRY_POINTS),
     ]
     monkeypatch.setattr(

@@ -12,8 +12,7 @@ from infused import GreedyForward, GroupLasso, InFusedLasso, Lasso, available_se
 from infused.exceptions import ScreeningWarning
 from infused.information.discrete import discretize, joint_codes
 from infused.selectors.inputs.groups import Groups
-from infused.selectors.scores.f_test import FTest
-from infused.selectors.scores.univariate import joint_information_by_neighbours
+from infused.selectors.scores.univariate import FTest, joint_information_by_neighbours
 from tests.selectors.family import make_selector
 
 IDS = available_selectors()

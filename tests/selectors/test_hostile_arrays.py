@@ -158,8 +158,9 @@ def test_duplicate_entries_count_as_their_sum(id, format):
         indptr, indices = 2 * once.indptr, np.repeat(once.indices, 2)
         twice = format((np.repeat(once.data / 2, 2), indices, indptr), shape=X.shape)
     before = twice.data.copy()
-    fits = [made(id, n_features_to_select=3).fit(A, y) for A in (X, twice)]
+    fits = [made(id, n_features_to_select=3).fit(A, y) for A in (format(whole), twice, X)]
     np.testing.assert_allclose(fits[1].scores_, fits[0].scores_, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(fits[1].ranking_, fits[2].ranking_)
     np.testing.assert_array_equal(twice.data, before)
 
 

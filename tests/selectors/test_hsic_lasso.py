@@ -11,7 +11,7 @@ from sklearn.linear_model import Lasso
 
 from infused import HSICLasso, config_context
 from infused.graphs.inner_products import MANY_SAMPLES
-from infused.selectors.kernel.solve import GraphLasso
+from infused.selectors.kernel.path import GraphLasso
 from tests.reference import centred_graph
 
 GRAPHS = ("gaussian", "distance", "kernel", "laplacian")

@@ -37,7 +37,6 @@ DIABETES = load_diabetes(return_X_y=True)
     [
         InFusedLasso(),
         InFusedLasso(n_features_to_select=1),
-        InFusedLasso(n_features_to_select=0.5, ranking="coefficient", lambda3=0.0),
         InFusedLasso(ranking="path", n_features_to_select=1, graph="euclidean"),
     ]
 )

@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 
 from infused import GreedyForward, InFusedLasso, Lasso, available_selectors
-from infused.selectors.scores.f_test import FTest
+from infused.selectors.scores.univariate import FTest
 from tests.selectors.family import make_selector
 
 IDS = available_selectors()

@@ -10,11 +10,14 @@ import pytest
 from scipy.stats import binomtest
 
 from infused import KnockoffSelector
+from infused.datafits import survival_records
 from infused.exceptions import InputError, MemoryBudgetError
 from infused.selectors.control.knockoffs import (
     CONSTRUCTIONS,
     Copies,
     Parts,
+    Scales,
+    Target,
     coefficient_gaps,
     discoveries,
     e_benjamini_hochberg,
@@ -111,6 +114,34 @@ def test_parts_of_a_group_are_uncorrelated_and_span_it():
         np.testing.assert_allclose(Z @ (Z.T @ own) / 50, own, atol=1e-10)
 
 
+def heavy_rows(rng, n_samples, Sigma, freedom):
+    """Draw samples of a multivariate t distribution: some are far out in all features."""
+    scale = np.sqrt(freedom / rng.chisquare(freedom, size=(n_samples, 1)))
+    return rng.multivariate_normal(np.zeros(len(Sigma)), Sigma, n_samples) * scale
+
+
+@pytest.mark.parametrize("n_columns", [1, 3, 20])
+def test_the_tails_of_samples_are_found(n_columns):
+    rng, Sigma = np.random.default_rng(0), covariance("autoregressive", n_columns)
+    for freedom in (4, 8):
+        X = heavy_rows(rng, 4000, Sigma, freedom) * np.sqrt((freedom - 2) / freedom)
+        assert Scales.fit(X, Sigma).freedom == pytest.approx(freedom, rel=0.25)
+    assert Scales.fit(rng.multivariate_normal(np.zeros(n_columns), Sigma, 4000), Sigma).freedom > 60
+
+
+@every_number
+def test_copies_of_samples_far_out_are_far_out_with_them(number):
+    """Fourth moments of any pair stay as they are when features change places with copies."""
+    rng, freedom, Sigma = np.random.default_rng(0), 12, covariance("autoregressive", 4)
+    X = heavy_rows(rng, 100_000, Sigma, freedom)
+    X /= X.std(axis=0)
+    copies = Copies.make(Sigma, "mvr", number)
+    both = np.hstack([X, *copies.draw(X, rng, scales=Scales.fit(X, Sigma))])
+    G = joint_covariance(Sigma, copies.s, number)
+    expected = (1 + 2 * G**2) * (freedom - 2) / (freedom - 4)  # of squares of two columns
+    np.testing.assert_allclose((both**2).T @ both**2 / len(X), expected, rtol=0.08)
+
+
 # The statistic
 
 
@@ -139,11 +170,11 @@ def test_a_feature_that_changes_place_with_its_copy_changes_its_sign(groups, n_t
     parts = parts_of(X, groups)
     rng = np.random.default_rng(1)
     copies = Copies.make(shrunk_covariance(parts.Z), "mvr", number).draw(parts.Z, rng)
-    W = coefficient_gaps(parts, copies, Y, np.random.default_rng(2))
+    W = coefficient_gaps(parts, copies, Target(Y, None, None), np.random.default_rng(2))
     swapped = np.isin(parts.owners, [0, 3])
     exchanged = Parts(np.where(swapped, copies[0], parts.Z), parts.owners)
     others = np.stack([np.where(swapped, parts.Z, copies[0]), *copies[1:]])
-    V = coefficient_gaps(exchanged, others, Y, np.random.default_rng(2))
+    V = coefficient_gaps(exchanged, others, Target(Y, None, None), np.random.default_rng(2))
     exchanged_and_first = np.isin(np.arange(len(W)), [0, 3]) & (W > 0)
     signs = np.where(exchanged_and_first, -1.0, np.sign(V) * np.sign(W))
     np.testing.assert_allclose(V, signs * W, atol=2e-3 * np.abs(W).max())
@@ -348,3 +379,44 @@ def test_several_draws_depend_less_on_the_seed():
         return np.mean([(a & b).sum() / max((a | b).sum(), 1) for a, b in pairs])
 
     assert agreement(15) > max(agreement(1), 0.8)
+
+
+def drawn_survival(seed, n_true=12, n_samples=250, n_features=40, censoring=2.0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_samples, n_features))
+    time = rng.exponential(np.exp(-0.8 * X[:, :n_true].sum(axis=1)))
+    censored = rng.exponential(censoring, size=n_samples)
+    return X, survival_records(np.minimum(time, censored), time <= censored)
+
+
+def test_times_and_events_compete_by_coxs_likelihood():
+    """What matters is found, a linear target of the same features is none, and kept features are given."""
+    found, false = [], []
+    for seed in range(4):
+        X, y = drawn_survival(seed)
+        support = KnockoffSelector(fdr=0.2, random_state=seed).fit(X, y).support_
+        found.append(support[:12].mean())
+        false.append(support[12:].sum() / max(support.sum(), 1))
+    assert np.mean(found) > 0.9
+    assert np.mean(false) <= 0.3  # 0.2 on average over many draws: benchmarks.survival
+    X, y = drawn_survival(0)
+    none = KnockoffSelector(fdr=0.2, random_state=0).fit(X[:, 12:], y)
+    assert none.support_.sum() <= 8 and (none.statistics_ < 0).any()
+    kept = KnockoffSelector(fdr=0.2, keep=[0, 1], random_state=0).fit(X, y)
+    assert kept.ranking_[[0, 1]].max() == 2 and kept.support_[:12].mean() > 0.8
+
+
+def test_the_error_of_left_out_survival_is_a_difference_of_partial_likelihoods():
+    X, y = drawn_survival(0, n_samples=40, n_features=12)
+    rows = np.arange(40) % 4 > 0
+    target = Target(np.zeros((40, 1)), y, X[:, :1])
+    fit = target.model(X[:, 1:], rows, None, 1e-6).fit(0.5)
+    eta = X[:, 1:] @ fit.result.coef[:, 0] + X[:, 0] * fit.result.free[0, 0]
+
+    def minus_log_likelihood(own):
+        events = np.flatnonzero(y["event"] & own)
+        at_risk = [own & (y["time"] >= y["time"][i]) for i in events]
+        return sum(np.log(np.exp(eta[risk]).sum()) - eta[i] for i, risk in zip(events, at_risk, strict=True))
+
+    expected = minus_log_likelihood(np.ones(40, dtype=bool)) - minus_log_likelihood(rows)
+    assert target.error(X[:, 1:], rows, fit) == pytest.approx(expected)

@@ -9,10 +9,12 @@ import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.optimize import minimize
 from sklearn import linear_model
 
 from infused import (
     FusedLasso,
+    GreedyForward,
     GroupLasso,
     InFusedLasso,
     Lasso,
@@ -20,7 +22,9 @@ from infused import (
     make_selector,
     structural_information,
 )
+from infused.datafits import Cox
 from infused.exceptions import InputError
+from infused.selectors.inputs.training import make_datafit
 from tests.solvers.test_losses import glmnet_figures, needs_glmnet
 
 LINEAR = ("infused-lasso", "in-elastic-net", "in-lasso", "lasso", "ulasso", "fused-lasso", "group-lasso")
@@ -258,11 +262,16 @@ def test_a_factor_is_a_scale_of_the_column(fused, n_targets):
     np.testing.assert_allclose(found, Lasso(**options).fit(X / factors, Y).coef_ / factors, atol=1e-7)
 
 
-def test_the_adaptive_lasso_in_two_lines():
-    X, y = drawn("huber")
+@pytest.mark.parametrize("n_targets", [1, 2])
+def test_the_adaptive_lasso_in_two_lines(n_targets):
+    """It leaves out what the first fit finds small, and keeps what matters."""
+    X, y = drawn("huber", 150)
+    y = np.column_stack([y, X[:, 1]])[:, :n_targets]
     first = Lasso(lambda1=0.01).fit(X, y)
-    second = Lasso(penalty_factors=1 / np.maximum(np.abs(first.coef_[0]), 1e-6)).fit(X, y)
-    assert second.support_.sum() < first.support_.sum()
+    adaptive = Lasso(penalty_factors=1 / np.maximum(np.linalg.norm(first.coef_, axis=0), 1e-6)).fit(X, y)
+    usual = Lasso().fit(X, y)
+    assert adaptive.support_.sum() <= usual.support_.sum() < first.support_.sum()
+    assert adaptive.support_[:3].all() and adaptive.support_.sum() <= 5
 
 
 def test_factors_by_name():
@@ -354,3 +363,74 @@ def test_the_published_model_has_one_loss():
         InFusedLasso(formulation="paper", loss="logistic").fit(X, y)
     with pytest.raises(InputError, match="penalty_factors= are for given groups"):
         GroupLasso(penalty_factors=np.arange(14)).fit(X, y)
+
+
+def second_derivative(datafit, eta, step=1e-5):
+    """Return the curvature of a loss of one target by differences of its gradient, samples x samples."""
+    shifts = step * np.eye(len(eta))[:, :, None]
+    return np.array([datafit.gradient(eta + s) - datafit.gradient(eta - s) for s in shifts])[..., 0] / (
+        2 * step
+    )
+
+
+@pytest.mark.parametrize("loss", ["logistic", "poisson", "cox"])
+def test_forward_selection_takes_the_largest_score_test(loss):
+    """A twin: fit what was picked by a general optimiser, then test every other feature as is written."""
+    X, y = drawn(loss, 60, 8)
+    found = GreedyForward(loss=loss, n_features_to_select=4).fit(X, y)
+    datafit = Cox(y["months"], y["died"]) if loss == "cox" else make_datafit(loss, y, None)
+    F = standardised(X)
+    Z, picked, values, ridge = np.ones((60, int(datafit.has_intercept))), [], [], 0.0
+    for _ in range(5):
+        fixed = np.column_stack([Z, F[:, picked]])
+        weights = np.repeat([0.0, ridge], [Z.shape[1], len(picked)])
+
+        def objective(b, fixed=fixed, weights=weights):
+            return datafit.value((fixed @ b)[:, None]) + weights @ b**2 / 2
+
+        b = minimize(objective, np.zeros(fixed.shape[1]), tol=1e-12).x if fixed.shape[1] else np.zeros(0)
+        eta = (fixed @ b)[:, None]
+        values.append(objective(b))
+        H = second_derivative(datafit, eta)
+        shared = np.linalg.pinv(fixed.T @ H @ fixed + np.diag(weights)) @ fixed.T @ H
+        new = np.diagonal(F.T @ H @ (F - fixed @ shared @ F))
+        ridge = ridge or 0.1 * new.mean()
+        gains = (F.T @ datafit.gradient(eta))[:, 0] ** 2 / (new + ridge)
+        gains[picked] = -1
+        picked.append(int(np.argmax(gains)))
+    np.testing.assert_array_equal(np.argsort(found.ranking_)[:4], picked[:4])
+    lowered = -2 * np.diff(values) / (2 * values[0] - 2 * datafit.smallest)
+    np.testing.assert_allclose(found.gains_, lowered, rtol=2e-3)
+
+
+@every_loss
+def test_forward_selection_with_a_loss_keeps_the_laws_of_the_family(loss):
+    """Nested, whatever form X has; what is kept comes first, groups are whole, weights are copies."""
+    X, y = drawn(loss)
+    make = partial(GreedyForward, loss=name_of(loss))
+    few, many = (make(n_features_to_select=k).fit(X, y) for k in (3, 9))
+    np.testing.assert_array_equal(np.argsort(few.ranking_)[:3], np.argsort(many.ranking_)[:3])
+    assert few.support_[:3].sum() >= 2 and (np.diff(many.gains_.cumsum()) >= 0).all()
+    sparse = make(n_features_to_select=9).fit(sp.csr_array(X), y)
+    np.testing.assert_array_equal(sparse.ranking_, many.ranking_)
+    kept = make(n_features_to_select=4, keep=[9, 5]).fit(X, y)
+    np.testing.assert_array_equal(np.argsort(kept.ranking_)[:2], [9, 5])
+    assert len(kept.gains_) == 4 and 0 < kept.gains_.sum() < 1
+    grouped = make(n_features_to_select=1, groups=[0, 0, 0, 1, 1, 1, *range(2, 10)]).fit(X, y)
+    np.testing.assert_array_equal(np.flatnonzero(grouped.support_), [0, 1, 2])
+    weights = np.random.default_rng(1).integers(0, 3, size=len(X))
+    if loss != "huber":  # the scale of its errors is a median, which weights do not change
+        weighed = make(n_features_to_select=5).fit(X, y, sample_weight=weights)
+        copies = make(n_features_to_select=5).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+        np.testing.assert_array_equal(weighed.ranking_, copies.ranking_)
+        np.testing.assert_allclose(weighed.gains_, copies.gains_, rtol=1e-4, atol=1e-8)
+
+
+def test_forward_selection_takes_times_and_events_as_they_come():
+    X, y = drawn("cox")
+    X = np.column_stack([X, np.ones(len(X)), X[:, 0]])  # a constant and a copy add nothing
+    auto, cox = (GreedyForward(loss=loss, n_features_to_select=16).fit(X, y) for loss in ("auto", "cox"))
+    np.testing.assert_array_equal(auto.ranking_, cox.ranking_)
+    assert auto.ranking_[14] == 16 and auto.ranking_[15] > auto.ranking_[0]
+    with pytest.raises(InputError, match="take loss='cox'"):
+        GreedyForward(loss="poisson").fit(X, y)

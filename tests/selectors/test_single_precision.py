@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 
 from infused import GreedyForward
-from infused.selectors.greedy import search as forward_search
-from infused.selectors.greedy import search as single_precision
+from infused.selectors.greedy import forward as forward_search
 
 
 def fits(monkeypatch, X, y, **options):
     """Of double and of single precision."""
     selector = GreedyForward(**options)
     double = selector.fit(X, y).ranking_, selector.gains_
-    monkeypatch.setattr(single_precision, "WORTH_IT", 1)
+    monkeypatch.setattr(forward_search, "WORTH_IT", 1)
     return double, (selector.fit(X, y).ranking_, selector.gains_)
 
 
@@ -68,7 +67,7 @@ def test_the_bounds_hold(rng):
     X, Y = made(rng, 200, 500, 2)
     X /= np.linalg.norm(X, axis=0)
     search = forward_search.ForwardSearch(X, Y, 0.1, 50)
-    search._single = single_precision.SinglePrecision(X, Y)
+    search._single = forward_search.SinglePrecision(X, Y)
     for step in range(50):
         search._add_feature(step)
     W, sizes = search._W[:50], search._sizes[:50]

@@ -18,9 +18,9 @@ from infused import Lasso, StabilitySelection, make_selector
 from infused._runtime.progress import reporting
 from infused.data import load_data
 from infused.exceptions import InputError
-from infused.selectors.control.half_samples import (
+from infused.samples import Samples
+from infused.selectors.control.stability import (
     BOUNDS,
-    complementary_halves,
     expected_false,
     largest_number,
     smallest_threshold,
@@ -125,12 +125,12 @@ def test_two_of_three_give_the_third(bound):
 @given(st.lists(st.integers(0, 4), min_size=4, max_size=60), st.integers(0, 99))
 def test_halves_are_complementary_and_have_equal_shares_of_classes(labels, seed):
     y = np.array(labels)
-    first, second = complementary_halves(y, False, seed)
+    first, second = Samples().halves(y, False, seed)
     assert len(first) == len(second) == len(y) // 2
     assert not set(first) & set(second)
     for label in set(labels):
         assert abs((y[first] == label).sum() - (y[second] == label).sum()) <= 1
-    assert len(complementary_halves(y, True, seed)[0]) == len(y) // 2
+    assert len(Samples().halves(y, True, seed)[0]) == len(y) // 2
 
 
 def test_frequencies_are_those_of_the_halves():
@@ -139,7 +139,7 @@ def test_frequencies_are_those_of_the_halves():
     seeds = np.random.RandomState(3).randint(2**31 - 1, size=6)
     counts, first = np.zeros(40), np.zeros((4, 40))
     for seed in seeds:
-        for rows in complementary_halves(y, False, int(seed)):
+        for rows in Samples().halves(y, False, int(seed)):
             ranking = Lasso(n_features_to_select=4).fit(X[rows], y[rows]).ranking_
             counts += ranking <= 4
             first += ranking <= np.arange(1, 5)[:, None]

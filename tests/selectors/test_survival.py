@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import chi2
 
-from infused import StabilitySelection, available_selectors, make_selector
+from infused import AutoSelector, StabilitySelection, available_selectors, make_selector, shadow_test
 from infused.datafits import survival_records
 from infused.exceptions import InputError
 
@@ -110,9 +110,28 @@ def test_a_selector_takes_survival_or_says_what_does(id, patients):
 
 
 @pytest.mark.parametrize("id", ["anova", "lasso"])
-def test_the_automatic_number_is_refused(id, patients):
-    with pytest.raises(InputError, match="not times: give a number"):
-        make_selector(id, n_features_to_select="auto").fit(*patients)
+def test_the_automatic_number_predicts_survival(id, patients):
+    """By a Cox regression on the first features of the ranking."""
+    X, y = patients
+    found = make_selector(id, n_features_to_select="auto").fit(X, y)
+    assert {"a", "kind"} <= set(found.get_feature_names_out()) < set(X.columns)
+    assert found.number_curve_.scoring == "concordance"
+
+
+def test_auto_selector_leaves_out_what_takes_no_times(patients):
+    X, y = patients
+    found = AutoSelector(["anova", "lasso"], cv=3, random_state=0).fit(X, y)
+    assert {"a", "kind"} <= set(found.get_feature_names_out())
+    with pytest.warns(UserWarning, match="mrmr left out: it does not take times and events"):
+        AutoSelector(["anova", "mrmr"], cv=3, n_features_to_select=2).fit(X, y)
+
+
+def test_shadows_compete_for_survival(patients):
+    X, y = patients
+    numbers = X[list("abcdef")].to_numpy()
+    anova = make_selector("anova", n_features_to_select=3).fit(numbers, y)
+    test = shadow_test(anova, numbers, y, n_repeats=9, random_state=0)
+    assert test.wins[list(test.features).index(0)] == 1
 
 
 def test_a_frame_of_event_and_time_is_as_good_as_records(patients):

@@ -18,7 +18,7 @@ from infused.information.mutual import MutualInformation, joint_information
 from infused.selectors.inputs.groups import Groups
 from infused.selectors.inputs.training import weighed
 from infused.selectors.registry import selector_info
-from infused.selectors.scores.f_test import f_tests
+from infused.selectors.scores.univariate import f_tests
 
 STRUCTURAL = ["infused-lasso", "in-elastic-net"]
 #: Which draw samples or copies of features, or count samples in leaves.

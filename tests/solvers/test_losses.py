@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import cvxpy as cp
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 
+from infused import _kernels
 from infused._design import SparseDesign
 from infused.datafits import Cox, Huber, Logistic, Multinomial, Poisson, Squared
 from infused.penalties import GroupNorms, Ridge, RowGroups, chain_edges, incidence
@@ -23,6 +21,7 @@ from infused.solvers import (
     reweighted,
     split_bregman,
 )
+from tests.reference import REFERENCE
 
 LOSSES = ("squared", "logistic", "multinomial", "poisson", "huber", "cox")
 every_loss = pytest.mark.parametrize("kind", LOSSES)
@@ -225,11 +224,8 @@ def test_a_factor_of_infinity_keeps_a_feature_out_and_one_of_zero_in():
         assert result.coef[1] != 0
 
 
-REFERENCE = os.environ.get("INFUSED_REFERENCE") or (
-    Path(os.environ["INFUSED_DATA"]).parent / "reference" if os.environ.get("INFUSED_DATA") else None
-)
 needs_glmnet = pytest.mark.skipif(
-    REFERENCE is None or not (Path(REFERENCE) / "glmnet").is_dir(),
+    not (REFERENCE / "glmnet").is_dir(),
     reason="figures of glmnet are not there: name their folder in INFUSED_REFERENCE",
 )
 VARIANTS = ("plain", "factors", "weights", "positive")
@@ -238,7 +234,7 @@ FAMILIES = ("gaussian", "mgaussian", "binomial", "multinomial", "poisson", "cox"
 
 def glmnet_figures(family, variant):
     """Return X, y and by lambda the intercepts and coefficients of glmnet, targets in columns."""
-    folder = Path(REFERENCE) / "glmnet"
+    folder = REFERENCE / "glmnet"
     X, y = (pd.read_csv(folder / f"{family}_{part}.csv").to_numpy() for part in "xy")
     figures = pd.read_csv(folder / f"{family}_coef.csv.gz")
     figures, n_targets = figures[figures.variant == variant], figures.target.max()
@@ -282,3 +278,24 @@ def test_coefficients_are_those_of_glmnet(family, variant):
             found[0] -= found[0].mean()
             expected[0] -= expected[0].mean()
         assert np.abs(found - expected).max() <= 1e-5 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.3])
+@pytest.mark.parametrize("n_free", [1, 3])
+def test_passes_over_entries_end_at_the_minimum_of_the_parabola(ridge, n_free):
+    """The subgradient of what is minimised contains zero, from zero and from elsewhere."""
+    rng = np.random.default_rng(0)
+    A = sp.random_array((40, 25), density=0.3, rng=rng, format="csc")
+    Z = np.column_stack([np.ones(40), rng.normal(size=(40, n_free - 1))])
+    h, u, thresholds = rng.uniform(0.1, 1, 40), rng.normal(size=40), rng.uniform(0.1, 0.8, 25)
+    for before in (np.zeros(25), rng.normal(size=25)):
+        b, d, slope = before.copy(), np.zeros(n_free), u.copy()
+        entries = A.indptr.astype(np.int32), A.indices.astype(np.int32), A.data
+        rows = np.ascontiguousarray(Z.T)
+        _kernels.touching_epochs(*entries, rows, h, thresholds, ridge, 1e-12, 10_000, b, d, slope)
+        e = A @ (b - before) + Z @ d
+        np.testing.assert_allclose(slope, u + h * e, atol=1e-10)
+        gradient = A.T @ (u + h * e) + 2 * ridge * b
+        np.testing.assert_allclose(Z.T @ (u + h * e), 0, atol=1e-9)
+        np.testing.assert_allclose(gradient[b != 0], -(thresholds * np.sign(b))[b != 0], atol=1e-9)
+        assert (np.abs(gradient) <= thresholds + 1e-9).all() and 0 < np.count_nonzero(b) < 25

@@ -275,3 +275,18 @@ def test_random_features_are_not_recommended(tmp_path, monkeypatch, capsys):
             assert "Use it" not in out
             return
     raise AssertionError("random features were never the best")
+
+
+def test_a_given_transform_holds_in_every_fold():
+    random = np.random.default_rng(0)
+    X = np.exp(2 * random.normal(size=(120, 4)))
+    y = np.log(X[:, 0]) + 0.3 * random.normal(size=120)
+    options = {"methods": ["anova"], "k": 1, "folds": 3}
+    plain = infused.compare((X, y), transform="none", **options)
+    logarithm = infused.compare((X, y), transform="log1p", **options)
+    assert set(plain.rows["transform"]) == {"none"} and set(logarithm.rows["transform"]) == {"log1p"}
+    assert logarithm.rows["r2"].max() > plain.rows["r2"].max() + 0.1
+    with pytest.raises(InputError, match="needs values that are not negative"):
+        infused.compare((-X, y), transform="sqrt", **options)
+    with pytest.raises(InputError, match="has 2 targets, but methods are compared by one"):
+        infused.compare((X, np.column_stack([y, y])), **options)

@@ -64,10 +64,67 @@ def test_python(tmp_path):
     found = infused.explain(patients(), "glucose", "diagnosis", neighbours=2)
     assert str(found).startswith("glucose explains ")
     assert len(found.by_correlation) == 2
-    assert [path.name for path in found.save(tmp_path / "there")] == ["graph.png", "explain.json"]
+    assert [path.name for path in found.save(tmp_path / "there")] == [
+        "report.html",
+        "graph.png",
+        "explain.json",
+    ]
     with pytest.raises(InputError, match="force=True"):
         found.save(tmp_path / "there")
     with pytest.raises(InputError, match="feature='glucos': no such column; did you mean 'glucose'"):
         infused.explain(patients(), "glucos", "diagnosis")
     with pytest.raises(InputError, match="neighbours=0"):
         infused.explain(patients(), "glucose", "diagnosis", neighbours=0)
+
+
+def test_values_are_transformed_as_in_select():
+    random = np.random.default_rng(0)
+    X = np.exp(random.normal(size=(200, 3)))
+    y = np.log(X[:, 0]) + random.normal(size=200)
+    plain, taken = infused.explain((X, y), 0), infused.explain((X, y), 0, transform="log1p")
+    by_hand = infused.explain((np.log1p(X), y), 0)
+    assert taken.alone == by_hand.alone > plain.alone and taken.by_target == by_hand.by_target
+    chosen = infused.explain((X, y), 0, transform="auto")
+    assert chosen.alone == taken.alone and "chosen as the transform" in chosen.notes[-1]
+    with pytest.raises(InputError, match="needs values that are not negative"):
+        infused.explain((-X, y), 0, transform="sqrt")
+    with pytest.raises(InputError, match="explain takes one target"):
+        infused.explain((X, np.column_stack([y, y])), 0)
+
+
+def test_the_verdict_begins_with_a_leak(tmp_path):
+    rng = np.random.default_rng(0)
+    table = patients().assign(after=lambda one: (one.diagnosis == "ill") + 0.01 * rng.normal(size=len(one)))
+    table.to_csv(tmp_path / "patients.csv", index=False)
+    leak = infused.explain(tmp_path / "patients.csv", "after", "diagnosis")
+    first = leak.verdict[0]
+    assert first.label == "Warning" and first.severity == "warning"
+    assert first.text.startswith("Possible leakage: 'after' alone predicts 'diagnosis' almost perfectly.")
+    shown = leak._repr_html_()
+    assert 0 < shown.index("Possible leakage") < shown.index("explains")
+    page = leak.report()
+    assert 0 < page.index("Possible leakage") < page.index("explains")
+
+
+def test_the_verdict_says_what_a_feature_is_good_for(facts):
+    said = {one.label: one.text for one in facts.verdict}
+    assert list(said) == ["Relevance", "Direction", "Redundant with"]
+    assert said["Direction"] == "Higher in malignant."
+    assert said["Redundant with"].startswith("worst perimeter (|r| 0.99), ")
+    rng = np.random.default_rng(0)
+    noise = infused.explain((rng.normal(size=(80, 30)), np.arange(80) % 2), 3)
+    assert "no more than chance" in noise.verdict[0].text
+
+
+@pytest.mark.parametrize(
+    ("data", "feature"), [("breast-cancer", "worst area"), ("diabetes", "bmi"), ("digits", "pixel_4_4")]
+)
+def test_the_page_and_the_notebook(data, feature, tmp_path):
+    found = infused.explain(data, feature, neighbours=3)
+    page = found.report()
+    assert found.report(tmp_path / "page.html") == str(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == page
+    for part in found.by_target:
+        assert part.name in page and f"{part.count:,}" in found._repr_html_()
+    assert f"{found.alone:.1%}" in page
+    assert "Closest by correlation" in page

@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import infused
-from infused._runtime.files import csv_text, frame_csv, guarded, unguarded
+from infused._runtime.files import GUARDED, csv_text, frame_csv, guarded
 from infused.cli import main
 from infused.exceptions import InputError
 from infused.record.schema import SelectionRecord
@@ -28,7 +28,6 @@ from infused.workflow.selection import (
     FILES,
     check_folder,
     read_record,
-    read_selected,
     selected_csv,
     write_outputs,
 )
@@ -38,6 +37,15 @@ from tests.record.records import cells_record
 @pytest.fixture
 def record():
     return cells_record()
+
+
+def unguarded(cell):
+    return cell[1:] if GUARDED.match(cell) else cell
+
+
+def read_selected(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return [unguarded(row["feature"]) for row in csv.DictReader(file)]
 
 
 @pytest.fixture
@@ -60,15 +68,24 @@ def test_what_is_written_reads_back(tmp_path, record):
 def test_the_csv_has_a_column_for_each_class(tmp_path, record):
     write_outputs(tmp_path, record)
     rows = list(csv.DictReader((tmp_path / "selected.csv").read_text(encoding="utf-8").splitlines()))
-    assert list(rows[0]) == ["rank", "feature", "score", "alone", "unique", "coefficient", "redundancy_group"]
+    assert list(rows[0]) == [
+        "rank",
+        "feature",
+        "score",
+        "alone",
+        "unique",
+        "coefficient",
+        "redundancy_group",
+        "direction",
+    ]
     assert [float(row["score"]) for row in rows] == [feature.score for feature in record.selected]
     groups = ["" if feature.group is None else str(feature.group) for feature in record.selected]
     assert [row["redundancy_group"] for row in rows] == groups and "1" in groups
     first = replace(record.selected[0], coefficients=(0.1, None), score=None, unique=None, group=None)
     several = replace(record, coefficient_names=("a", "b,c"), selected=(first,))
     header, row = csv.reader(selected_csv(several).splitlines())
-    assert header[5:] == ["coefficient_a", "coefficient_b,c", "redundancy_group"]
-    assert row == ["1", first.name, "", repr(first.alone), "", "0.1", "", ""]
+    assert header[5:] == ["coefficient_a", "coefficient_b,c", "redundancy_group", "direction"]
+    assert row == ["1", first.name, "", repr(first.alone), "", "0.1", "", "", first.direction]
 
 
 def test_earlier_results_are_kept_without_force(tmp_path, record):

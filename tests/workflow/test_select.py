@@ -218,7 +218,7 @@ def test_a_rerun_of_data_that_were_given_in_python(table):
         ({"n_jobs": 0}, r"n_jobs=0"),
         ({"impute": "mode"}, r"impute='mode'"),
         ({"drop": "nothing"}, r"drop='nothing'"),
-        ({"target": np.zeros(90)}, r"target= takes the name .* give values as a pair \(X, y\)"),
+        ({"target": np.zeros(90)}, r"target= takes names or positions .* give values as a pair \(X, y\)"),
         ({"fusion": "grid"}, r"fusion='grid' needs the shape of the pictures: give grid="),
         ({"grid": (3, 3)}, r"grid=\(3, 3\)"),
     ],
@@ -233,11 +233,11 @@ def test_errors_name_parameters(table, options, message):
 def test_the_selection_shows_itself(table):
     selection = infused.select(table, "diagnosis", k=4, method="lasso")
     assert repr(selection).startswith("<Selection: 4 of the 10 features of data, by Lasso: ")
-    assert str(selection).startswith("Top 4 of 10 features for predicting diagnosis (")
+    assert str(selection).startswith("Result: Top 4 of 10 features for predicting diagnosis (")
     fragment = selection._repr_html_()
     assert all(name in fragment for name in selection.features)
     assert "<script" not in fragment
-    columns = ["rank", "feature", "score", "alone", "unique", "group", "coefficient"]
+    columns = ["rank", "feature", "direction", "score", "alone", "unique", "group", "coefficient"]
     assert selection.table.columns.tolist() == columns
     assert selection.table["rank"].tolist() == [1, 2, 3, 4]
 
@@ -289,26 +289,37 @@ def test_apply(file, table):
         selection.apply(new, imput="zero")
 
 
-def test_a_leak_and_noise_are_the_first_thing_that_one_reads(table, tmp_path, monkeypatch, capsys):
+def test_what_is_wrong_is_the_first_thing_that_one_reads(table, tmp_path, monkeypatch, capsys):
     """In Python, in a notebook and on the command line."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(3)
     leak = table.assign(outcome=np.where(table["diagnosis"] == table["diagnosis"][0], "good", "bad"))
     noise = table.assign(diagnosis=rng.permutation(table["diagnosis"]))
     noise[noise.columns[:-1]] = rng.normal(size=noise.iloc[:, :-1].shape)
-    for data, words in (
-        (leak, "Possible leakage: 'outcome' alone predicts"),
-        (noise, "No single feature predicts"),
+    rare = pd.concat([table.query("diagnosis == 'well'")] * 3 + [table.query("diagnosis == 'ill'").head(11)])
+    rare = rare.reset_index(drop=True)
+    rare[rare.columns[:-1]] += rng.normal(size=rare.iloc[:, :-1].shape)
+    related = pd.concat([table] * 4, ignore_index=True)
+    related[related.columns[:-1]] += rng.normal(size=related.iloc[:, :-1].shape)
+    related.insert(0, "patient", [f"P{n:02}" for n in list(range(len(table))) * 4])
+    for data, words, gravity in (
+        (leak, "Possible leakage: 'outcome' alone predicts", "warning"),
+        (noise, "No single feature predicts", "warning"),
+        (rare, "94.2% of the samples are 'well'", "caution"),
+        (related, "Rows look related: 'patient' has 90 different values", "caution"),
     ):
         found = infused.select(data, "diagnosis", k=2, method="anova", stability=0, folds=0)
         assert str(found).startswith(f"Warning: {words}")
         notebook = html.unescape(found._repr_html_())
         assert words in notebook and notebook.index("Warning:") < notebook.index("Top 2 of")
+        page = html.unescape(found.report())
+        assert page.index(f'class="verdict {gravity}"') < page.index(words) < page.index("Top 2 of")
         data.to_csv("data.csv", index=False)
         assert (
             main(["select", "data.csv", "-t", "diagnosis", "-k", "2", "--stability", "0", "--no-report"]) == 0
         )
-        assert capsys.readouterr().out.startswith(f"Warning: {words}")
+        title, first = capsys.readouterr().out.splitlines()[:2]
+        assert title.startswith("2 of ") and first.startswith(f"Warning: {words}")
         shutil.rmtree("infused-data")
 
 
@@ -340,7 +351,7 @@ def test_a_given_number_has_a_score(file):
     assert score.ks == (2,) and found.record.request.folds == score.n_folds == 5
     assert score.means[0] == curve.means[curve.ks.index(2)] and score.chance == curve.chance
     assert chosen.record.score is None
-    assert "cross-validation with the selection inside the folds" in str(found)
+    assert "5-fold cross-validation, selecting inside the folds." in str(found)
     assert lasting(infused.rerun(found).again.record) == lasting(found.record)
     assert infused.select(file, "diagnosis", k=2, folds=0, stability=0).record.score is None
     scored = infused.select(file, "diagnosis", k=2, folds=3, scoring="roc_auc", stability=0).record.score

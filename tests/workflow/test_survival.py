@@ -45,7 +45,7 @@ def test_the_features_of_survival_are_found(method, table, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "words", [(0, 1), (False, True), ("no", "yes"), ("alive", "dead"), ("Censored", "Event"), (0.0, 1.0)]
+    "words", [(0, 1), (False, True), ("no", "yes"), ("alive", "dead"), ("censored", "Died"), (0.0, 1.0)]
 )
 def test_events_are_written_in_many_ways(table, words):
     given = table.assign(died=[words[died] for died in table["died"]])
@@ -79,7 +79,9 @@ def test_rows_without_a_time_or_an_event_are_left_out(table):
         ({"months": 7.0, "died": 1}, {"time": "months", "event": "died"}, "all events at one time (7)"),
         ({}, {"time": "months", "event": "died", "drop": "died"}, "cannot be left out"),
         ({}, {"time": "months", "event": "died", "method": "mrmr"}, "take anova or a linear method"),
-        ({}, {"time": "months", "event": "died", "k": "auto"}, "k='auto' is chosen by"),
+        ({}, {"time": "months", "event": "died", "scoring": "r2"}, "not for a target of times and events"),
+        ({}, {"time": "months", "event": "died", "scoring": "concordanse"}, "did you mean 'concordance'"),
+        ({}, {"time": "months", "event": "died", "method": "auto:methods=mrmr"}, "take times and events"),
     ],
 )
 def test_bad_survival_gets_one_line(table, changes, options, words):
@@ -89,10 +91,67 @@ def test_bad_survival_gets_one_line(table, changes, options, words):
     assert "\n" not in str(caught.value)
 
 
-def test_other_jobs_say_that_they_take_no_times(table):
-    for job in (lambda **o: infused.compare(table, **o), lambda **o: infused.explain(table, "age", **o)):
-        with pytest.raises(InputError, match="select only"):
-            job(time="months", event="died")
+def test_few_events_are_not_enough_to_choose_by(table):
+    given = table.assign(died=[1] * 4 + [0] * 146)
+    with pytest.raises(InputError, match="at least 6 events, but there are 4"):
+        infused.select(given, time="months", event="died", method="anova", k="auto")
+
+
+def test_the_number_and_the_method_are_chosen_by_concordance(table):
+    """Folds have events in equal shares, and the model without features reaches one half."""
+    own = {"time": "months", "event": "died"}
+    found = infused.select(table, **own, k="auto", method="anova", transform="auto")
+    assert set(found.features) == {"age", "stage"}
+    assert found.record.number.scoring == "concordance"
+    assert found.record.number.chance == 0.5
+    assert found.record.data.events == table["died"].sum()
+    assert "the null model 0.500). Measured with Cox's regression" in str(found)
+    auto = infused.select(table, **own, method="auto:methods=('anova','lasso')", scoring="uno_concordance")
+    assert set(auto.features) == {"age", "stage"}
+    assert [one.status for one in auto.record.tried] == ["tried", "tried"]
+    scored = infused.select(table, **own, k=2, method="anova", folds=3, scoring="integrated_brier")
+    assert 0.1 < -scored.record.score.means[0] < -scored.record.score.chance < 0.25
+
+
+def test_methods_are_compared_for_survival(table):
+    """The default methods are those that take times and events."""
+    found = infused.compare(table, time="months", event="died", k=[2], folds=3)
+    best = found.table.set_index("method")
+    assert {"infused-lasso", "lasso", "anova", "random", "all features", "null model"} <= set(best.index)
+    assert "mrmr" not in best.index
+    assert best.loc["anova", "mean"] > best.loc["random", "mean"]
+    assert best.loc["null model", "mean"] == 0.5
+    assert "The null model alone reaches 0.500." in found.verdict
+    with pytest.raises(InputError, match="mrmr does not take times and events"):
+        infused.compare(table, time="months", event="died", methods=["mrmr"])
+    with pytest.raises(InputError, match=r"more than the \d+ events"):
+        infused.compare(table, time="months", event="died", methods=["anova"], folds=140)
+
+
+def test_a_feature_is_explained_for_survival(table):
+    found = infused.explain(table, "age", time="months", event="died")
+    assert found.f_value.rank <= 2
+    assert found.mutual_information is None
+    assert [part.name for part in found.by_target] == ["censored", "event"]
+    assert "score test" in str(found)
+    assert found.hazard.ratio > 1 < found.hazard.low
+    assert [part.count for part in found.survival.parts] == [51, 49, 50]
+    assert found.survival.p_value < 0.01
+    pair = found.plot()
+    assert "Survival by 'age'" in pair[0].get_title()
+    assert infused.explain(table, "stage", time="months", event="died").hazard is None
+
+
+def test_the_page_shows_survival_by_each_feature(table, tmp_path):
+    """Also after reading the record again; figures of single features have their direction."""
+    found = infused.select(table, time="months", event="died", k=3, method="lasso", stability=0, folds=0)
+    assert found.table.set_index("feature").loc["age", "hazard ratio"] > 1
+    found.save(tmp_path / "found")
+    again = infused.Selection.load(tmp_path / "found")
+    assert [curves.name for curves in again.record.survival] == found.features
+    page = again.report()
+    assert "Survival by the best features" in page
+    assert "per standard deviation: higher values, earlier events; log-rank p" in page
 
 
 def test_the_command_line(table, tmp_path, monkeypatch, capsys):

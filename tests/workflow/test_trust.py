@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import infused
+from infused.cli import main
 from infused.exceptions import InputError
 from infused.record.sentences import result_sentences, stability_sentences
 
@@ -102,3 +103,38 @@ def test_selectors_inside_selectors_are_recorded_in_words():
 def test_whole_variables_of_tables(table):
     selection = infused.select(table, "diagnosis", k=2, method="anova", stability=5)
     assert len(selection.record.stability.frequencies) == selection.record.data.n_features
+
+
+def test_intervals_are_asked_for_and_kept(tmp_path):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(160, 12))
+    y = 2 * X[:, 3] - 1.5 * X[:, 7] + random.normal(size=160)
+    options = {"k": 3, "method": "lasso", "stability": 0, "folds": 0}
+    selection = infused.select((X, y), intervals=True, **options)
+    record, table = selection.record, selection.table.set_index("feature")
+    inference = infused.SelectionInference(infused.Lasso(), random_state=0).fit(X, y)
+    for name, truth in (("feature_3", 2.0), ("feature_7", -1.5)):
+        low, high = table.loc[name, ["low", "high"]]
+        assert low < truth < high and table.loc[name, "p_value"] < 0.01
+        assert (low, high) == pytest.approx(tuple(inference.conf_int_[int(name[8:])]))
+    third = next(one for one in record.selected if one.name not in ("feature_3", "feature_7"))
+    assert third.effect.p_value > 0.1
+    said = str(selection)
+    assert "Effects: 2 of the 3 selected features have an effect that allows for the selection" in said
+    page = selection.report()
+    assert "Effects with 90% intervals" in page and "as long as half-samples select all" in page
+    assert "Effect and interval" in selection._repr_html_()
+    assert infused.Selection.load(selection.save(tmp_path)[0].parent).record == record
+    assert ",effect,low,high,p_value," in (tmp_path / "selected.csv").read_text().splitlines()[0]
+    assert infused.rerun(selection, (X, y)).again.record.selected == record.selected
+    plain = infused.select((X, y), **options)
+    assert plain.record.intervals is None and "effect" not in plain.table
+    assert plain.features == selection.features
+
+
+def test_the_terminal_shows_intervals(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "140")
+    words = ["select", "wine", "-k", "2", "--method", "anova", "--intervals", "--no-report"]
+    assert main([*words, "--stability", "0", "--folds", "0", "-o", str(tmp_path / "out")]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "adjusted p" in shown.lower() and "effect and interval: what one unit more" in shown.lower()

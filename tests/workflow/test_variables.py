@@ -11,12 +11,12 @@ from sklearn.metrics import mutual_info_score
 from sklearn.metrics.cluster import expected_mutual_information
 
 import infused
-from infused.bench.tuning import choose_number
+from infused.bench.tuning import Part, choose_number
 from infused.coding import Coder
 from infused.data import load_data
 from infused.exceptions import InputError
 from infused.selectors.choose.contest import features_by_rank
-from infused.selectors.choose.scoring import scoring_for
+from infused.selectors.choose.evaluators import scoring_for
 from infused.selectors.method import Method, prepared
 from infused.workflow import Selection
 
@@ -179,9 +179,7 @@ def test_filling_does_not_leak(monkeypatch):
 
     monkeypatch.setattr(Coder, "fit", fit)
     scoring = scoring_for(None, data.y, "classes")
-    choose_number(
-        lambda k: prepared(Method("anova"), k, "classes"), data.X, data.y, "classes", 0, scoring, data.coder
-    )
+    choose_number(lambda k: prepared(Method("anova"), k, "classes"), Part.of(data, 0), scoring)
     assert len(seen) >= 5 and set(seen) == {48}
 
 
@@ -239,8 +237,10 @@ def test_explain_a_category(file):
 
 
 def test_explaining_draws_levels(file, tmp_path):
-    written = infused.explain(file, "deck", "survived").save(tmp_path / "deck")
-    assert written[0].read_bytes().startswith(b"\x89PNG")
+    written = {
+        path.suffix: path for path in infused.explain(file, "deck", "survived").save(tmp_path / "deck")
+    }
+    assert written[".png"].read_bytes().startswith(b"\x89PNG")
 
 
 def test_all_problems_come_at_once_with_one_command_line(tmp_path, monkeypatch, capsys):

@@ -13,7 +13,7 @@ its last bits are the same, however many workers there are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial, reduce
@@ -27,9 +27,9 @@ import scipy.sparse as sp
 from infused._cluster.tasks import DaskCluster, Held
 from infused._runtime.checks import settled
 from infused._runtime.messages import extra
+from infused._runtime.processes import is_collection
 from infused._runtime.progress import Stage
-from infused._runtime.tasks import is_collection
-from infused._runtime.threads import one_blas_thread, require, spans, workers
+from infused._runtime.threads import one_blas_thread, spans, workers
 from infused._typing import Floats, Ints
 from infused.exceptions import InputError
 from infused.graphs.distributions import (
@@ -42,15 +42,7 @@ from infused.graphs.distributions import (
 )
 from infused.graphs.validation import Graph, Target, check_data, is_mostly_zero, resolve_target
 from infused.information.pair_sums import CRITERIA, TILE, PairSumProblem, block_of
-from infused.information.routes import (
-    Outline,
-    Plan,
-    build_route,
-    plan_route,
-    planned_error,
-    sample_step,
-    stored_by_sample,
-)
+from infused.information.routes import Outline, Plan, build_route, plan_route, sample_step, stored_by_sample
 from infused.information.separable import Box
 from infused.information.structural import GRAPHS_SHARE, Options, StructuralInformation
 
@@ -73,17 +65,6 @@ class Common:
     criterion: str
     shared_target: bool
 
-    def block(self, rows: Chunk, columns: Chunk | None) -> Floats:
-        """Compute U of the features of one chunk and those of another; or of the same, when there is none."""
-        kind = CRITERIA[self.criterion]
-        P, T = joined([rows] if columns is None else [rows, columns], self.shared_target)
-        n = rows.features.shape[0]
-        here = slice(0, n)
-        there = here if columns is None else slice(n, P.shape[0])
-        with workers(1) as work:
-            sums = build_route(self.plan, PairSumProblem(P, T, *kind.weights), None, work)
-            return block_of(sums, kind(P, T, work), here, there, work, Stage(None, "", 1))
-
 
 class DistributedInformation(StructuralInformation):
     """The structural information of data on a cluster; made by :meth:`StructuralInformation.from_data`."""
@@ -100,49 +81,22 @@ class DistributedInformation(StructuralInformation):
         how = cluster.put((np.asarray(y), graph, target, self._n_features))
         summaries = self._make_chunks(blocks, how)
         kind = CRITERIA[options.criterion]
-        self._outline = joined_outline(summaries, self.shape[0], kind.weights, self._stored)
+        outline = joined_outline(summaries, self.shape[0], kind.weights, self._stored)
         with one_blas_thread():  # factors, too, hang on the number of threads
-            self._plan = plan_route(self._outline, options.route, options.tol / kind.largest)
+            self._plan = plan_route(outline, options.route, options.tol / kind.largest)
         first = summaries[0].first_target
         shared = all(one.shared_target and np.array_equal(one.first_target, first) for one in summaries)
         self._common = cluster.put(Common(self._plan, options.criterion, shared))
         self._start = GRAPHS_SHARE
 
-    @property
-    def route(self) -> str:
-        """Return the name of the route."""
-        return self._plan.route
-
-    @property
-    def rank(self) -> int | None:
-        """Return the number of terms of the factorisation, where the route has one."""
-        return None if self._plan.factors is None else self._plan.factors.rank
-
-    def error_estimate(self) -> float:
-        """Bound the error of every entry of U, from the factorisation and from rounding."""
-        return CRITERIA[self._options.criterion].largest * planned_error(self._plan, self._outline)
-
-    def full(self, out: Floats | None = None) -> Floats:
-        """Compute all of U, from the workers to this process."""
-        out = self._place(out)
+    def _computed(self, ordered: bool) -> Generator[tuple[tuple[slice, slice], Floats]]:
+        """Yield each tile on and above the diagonal with its place, as they are finished or in order."""
         pairs, stage = self._upper_tiles(), self._stage_of_all()
-        with workers(self._options.n_jobs) as work, closing(self._finished(pairs, compute_tile)) as tiles:
+        run = self._cluster.in_order if ordered else self._cluster.finished
+        with closing(run(compute_tile, (self._task(*pair) for pair in pairs))) as tiles:
             for place, block in tiles:
-                rows, columns = pairs[place]
-                self._write(out, rows, columns, block, work)
                 stage.advance(block.size * self._n_samples)
-        return out
-
-    def tiles(self) -> Iterator[tuple[slice, slice, Floats]]:
-        """Walk over all of U, a tile at a time."""
-        pairs, stage = self._upper_tiles(), self._stage_of_all()
-        tasks = (self._task(rows, columns) for rows, columns in pairs)
-        with closing(self._cluster.in_order(compute_tile, tasks)) as blocks:
-            for (rows, columns), block in zip(pairs, blocks, strict=True):
-                stage.advance(block.size * self._n_samples)
-                yield rows, columns, block
-                if rows is not columns:
-                    yield columns, rows, block.T
+                yield pairs[place], block
 
     def to_zarr(self, path: str | PathLike[str]) -> None:
         """Write U to a Zarr array, a tile at a time, each by the worker that computed it.
@@ -159,7 +113,8 @@ class DistributedInformation(StructuralInformation):
         pairs, stage = self._upper_tiles(), self._stage_of_all()
         open_array = extra("zarr").open_array
         open_array(fspath(path), mode="w", shape=self.shape, chunks=(TILE, TILE), dtype="f8")
-        with closing(self._finished(pairs, write_tile, fspath(path))) as written:
+        tasks = ((fspath(path), pair, *self._task(*pair)) for pair in pairs)
+        with closing(self._cluster.finished(write_tile, tasks)) as written:
             for place, _ in written:
                 rows, columns = pairs[place]
                 stage.advance((rows.stop - rows.start) * (columns.stop - columns.start) * self._n_samples)
@@ -187,17 +142,8 @@ class DistributedInformation(StructuralInformation):
         every = range(len(edges))
         return array.block([[made[n, m] if n <= m else made[m, n].T for m in every] for n in every])
 
-    def columns(self, indices: Any) -> Floats:
-        """Compute some columns of U, without the rest of it."""
-        chosen = self._check_indices(indices)
-        n_bytes = 8 * self._n_features * len(chosen)
-        what = f"{len(chosen)} columns of U"
-        require(n_bytes, self._options.budget, what, "ask for fewer columns at a time")
-        distinct, place = np.unique(chosen, return_inverse=True)
-        if len(distinct) < len(chosen):  # what is asked for twice is computed once
-            return self.columns(distinct)[:, place]
-        out = np.empty((self._n_features, len(chosen)))
-        stage, rows = self._stage("computing columns", out.size), spans(self._n_features, TILE)
+    def _fill_columns(self, out: Floats, chosen: Ints, stage: Stage) -> None:
+        rows = spans(self._n_features, TILE)
         for part in spans(len(chosen), TILE):
             those = self._picked(chosen[part])
             tasks = ((self._common, chunk, those) for chunk in self._chunks)
@@ -205,7 +151,6 @@ class DistributedInformation(StructuralInformation):
                 for n, block in blocks:
                     out[rows[n], part] = block
                     stage.advance(block.size * self._n_samples)
-        return out
 
     def _picked(self, chosen: Ints) -> Held:
         """Make a chunk of these features, on the workers."""
@@ -216,10 +161,6 @@ class DistributedInformation(StructuralInformation):
     def _task(self, rows: slice, columns: slice) -> tuple[Held, ...]:
         first, second = self._chunks[rows.start // TILE], self._chunks[columns.start // TILE]
         return (self._common, first) if rows is columns else (self._common, first, second)
-
-    def _finished(self, pairs: list[tuple[slice, slice]], function: Callable[..., Any], *more: Any) -> Any:
-        tasks = ((*more, *((pair,) if more else ()), *self._task(*pair)) for pair in pairs)
-        return self._cluster.finished(function, tasks)
 
     def _make_chunks(self, blocks: list[Held], how: Held) -> list[Summary]:
         """Make distributions on the workers, and a summary of each chunk here."""
@@ -270,15 +211,22 @@ def joined_outline(
 
 
 def compute_tile(common: Common, rows: Chunk, columns: Chunk | None = None) -> Floats:
-    """Compute a tile of U, on a worker."""
-    return common.block(rows, columns)
+    """Compute a tile of U, on a worker: of two chunks of features, or within one."""
+    kind = CRITERIA[common.criterion]
+    P, T = joined([rows] if columns is None else [rows, columns], common.shared_target)
+    n = rows.features.shape[0]
+    here = slice(0, n)
+    there = here if columns is None else slice(n, P.shape[0])
+    with workers(1) as work:
+        sums = build_route(common.plan, PairSumProblem(P, T, *kind.weights), None, work)
+        return block_of(sums, kind(P, T, work), here, there, work, Stage(None, "", 1))
 
 
 def write_tile(
     path: str, pair: tuple[slice, slice], common: Common, rows: Chunk, columns: Chunk | None = None
 ) -> None:
     """Write a tile of U to its place, and mirrored, on a worker."""
-    block = common.block(rows, columns)
+    block = compute_tile(common, rows, columns)
     array = extra("zarr").open_array(path, mode="r+")
     array[pair[0], pair[1]] = block
     if columns is not None:
@@ -286,29 +234,15 @@ def write_tile(
 
 
 @dataclass(frozen=True)
-class Chunk:
-    """Distributions of some features and of their target graphs."""
-
-    features: FeatureDistributions
-    target: TargetDistributions
-    n_nonzero: int
-    """Entries of X that are not zero."""
-    given_sparse: bool
-    """Whether X itself is sparse."""
-    start: int
-    """The place of the first feature among all."""
-    n_all: int
-    """All features."""
-
-
-@dataclass(frozen=True)
 class Summary:
-    """What is told of a chunk, to be added up over all."""
+    """What is known of a chunk, to be added up over all."""
 
     n_features: int
     n_samples: int
     n_nonzero: int
+    """Entries of X that are not zero."""
     given_sparse: bool
+    """Whether X itself is sparse."""
     sparse: bool
     """Whether the distributions are stored sparse."""
     low: float
@@ -331,6 +265,16 @@ class Summary:
         return is_mostly_zero(sum(part.n_nonzero for part in parts), n_entries)
 
 
+@dataclass(frozen=True)
+class Chunk:
+    """Distributions of some features and of their target graphs."""
+
+    features: FeatureDistributions
+    target: TargetDistributions
+    summary: Summary | None = None
+    """For the choice of a route; None where that is made."""
+
+
 def make_chunk(
     block: Any, how: tuple[Any, Graph, Target, int], start: int, sparse: bool | None = None
 ) -> Chunk:
@@ -345,25 +289,19 @@ def make_chunk(
     with workers(1) as work:
         T = target_graphs(X, y, graph, target, work, stage, mass=mass)
         P = feature_graphs(X, graph, work, stage, mass=mass)
-    return Chunk(P, T, n_nonzero, given_sparse, start, n_all)
-
-
-def summary_of(chunk: Chunk) -> Summary:
-    """Summarise a chunk for the choice of a route."""
-    P, T = chunk.features, chunk.target
     n_off_base = n_sampled = 0
     if isinstance(P, DenseDistributions):
-        step = sample_step(chunk.n_all)
-        values = P.values[-chunk.start % step :: step]
+        step = sample_step(n_all)
+        values = P.values[-start % step :: step]
         if len(values):
             sample = SparseDistributions.from_dense(values)
             n_off_base, n_sampled = len(sample.values), values.size
     low, high = P.bounds()
-    return Summary(
+    summary = Summary(
         n_features=P.shape[0],
         n_samples=P.shape[1],
-        n_nonzero=chunk.n_nonzero,
-        given_sparse=chunk.given_sparse,
+        n_nonzero=n_nonzero,
+        given_sparse=given_sparse,
         sparse=isinstance(P, SparseDistributions),
         low=low,
         high=high,
@@ -373,6 +311,12 @@ def summary_of(chunk: Chunk) -> Summary:
         n_off_base=n_off_base,
         n_sampled=n_sampled,
     )
+    return Chunk(P, T, summary)
+
+
+def summary_of(chunk: Chunk) -> Summary | None:
+    """Return the summary of a chunk, on its worker."""
+    return chunk.summary
 
 
 def stored_in_chunk(chunk: Chunk) -> Floats:
@@ -390,9 +334,7 @@ def picked(chunk_of: Sequence[int], rows: Ints, *chunks: Chunk) -> Chunk:
     order = np.concatenate([np.flatnonzero(np.asarray(chunk_of) == n) for n in range(len(chunks))])
     back = np.argsort(order)
     parts = [_rows_of(chunk, rows[np.asarray(chunk_of) == n]) for n, chunk in enumerate(chunks)]
-    P, T = joined(parts, shared_target=False)
-    one = chunks[0]
-    return _rows_of(Chunk(P, T, 0, one.given_sparse, 0, one.n_all), back)
+    return _rows_of(Chunk(*joined(parts, shared_target=False)), back)
 
 
 def _rows_of(chunk: Chunk, rows: Ints) -> Chunk:
@@ -400,13 +342,13 @@ def _rows_of(chunk: Chunk, rows: Ints) -> Chunk:
     values = np.broadcast_to(T.values, (P.shape[0], T.values.shape[1]))[rows]
     target = TargetDistributions(np.ascontiguousarray(values), T.codes)
     if isinstance(P, DenseDistributions):
-        return Chunk(DenseDistributions(P.values[rows]), target, 0, chunk.given_sparse, 0, chunk.n_all)
+        return Chunk(DenseDistributions(P.values[rows]), target)
     lengths = np.diff(P.indptr)[rows]
     indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     inside = np.arange(indptr[-1]) - np.repeat(indptr[:-1], lengths)
     stored = np.repeat(P.indptr[:-1][rows], lengths) + inside
     features = SparseDistributions(P.base[rows], indptr, P.samples[stored], P.values[stored], P.n_samples)
-    return Chunk(features, target, 0, chunk.given_sparse, 0, chunk.n_all)
+    return Chunk(features, target)
 
 
 def _joined_features(parts: Sequence[FeatureDistributions]) -> FeatureDistributions:

@@ -258,19 +258,17 @@ def _how_many_fit(n_samples: int, n_features: int, budget: int, k: int | None) -
 
 
 def _tell(n_features: int, size: int, found: Screened) -> None:
-    warnings.warn(
+    said = [
         f"Of {n_features:,} features on the cluster {n_features - size:,} were screened out there by the "
-        f"lasso, which needs {found.n_needed:,} of them; the model was fitted here to the other {size:,}.",
-        ScreeningWarning,
-        stacklevel=3,
-    )
+        f"lasso, which needs {found.n_needed:,} of them; the model was fitted here to the other {size:,}."
+    ]
     if not found.converged:
-        warnings.warn(
+        said.append(
             f"After {found.n_rounds} rounds some features on the cluster still break the lasso's optimality "
-            "conditions: raise lambda1, or take fewer features.",
-            ScreeningWarning,
-            stacklevel=3,
+            "conditions: raise lambda1, or take fewer features."
         )
+    for words in said:
+        warnings.warn(words, ScreeningWarning, stacklevel=3)
 
 
 def _store(selector: Any, local: Any, left: Ints, found: Screened, n_features: int) -> None:

@@ -7,20 +7,25 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from socket import create_connection
+from threading import Lock
+from time import monotonic
 from typing import Any
 
-from infused._cluster.tasks import DaskCluster
-from infused._runtime.messages import extra
-from infused._runtime.processes import sheltered_from_interrupts
-from infused._runtime.tasks import Result, Task, current
+from infused._cluster.tasks import ClusterError, DaskCluster, Done, Held, Running
+from infused._runtime.messages import extra, reason
+from infused._runtime.processes import Result, Task, current, sheltered_from_interrupts
+from infused.bench.plan import Cell, Problem
+from infused.bench.rows import Row, failed_rows
+from infused.bench.workers import Finished, Memory, Take, Values, rows_or_failure
 from infused.exceptions import InputError, Setting
+from infused.information.structural import Shared, sharing
 
 PATIENCE_S = 10  # for a scheduler to answer
 SMALL = (int, float, str, bytes)  # what may pass through a scheduler
 
 
 class Jobs(DaskCluster):
-    """A cluster that does the work of other rooms: see :class:`infused._runtime.tasks.Cluster`."""
+    """A cluster that does the work of other rooms: see :class:`infused._runtime.processes.Cluster`."""
 
     def each(
         self, function: Callable[..., Result], tasks: Iterable[Task], data: tuple[Any, ...]
@@ -29,7 +34,7 @@ class Jobs(DaskCluster):
         held = [self.put(one) for one in data]
         given = (task if isinstance(task, SMALL) else self.passing(partial(_same, task)) for task in tasks)
         with closing(self.in_order(function, ((*held, task) for task in given))) as results:
-            yield from results
+            yield from (result for _, result in results)
 
     def information(self, X: Any, y: Any, graph: Any, target: Any, options: Any) -> Any:
         """Return the structural information of X, whose tiles the workers compute."""
@@ -45,8 +50,6 @@ class Jobs(DaskCluster):
 
     def evaluate(self, take: Any, problems: Mapping[str, Any]) -> Generator[Any]:
         """Evaluate the cells of a benchmark, one at a time on every worker."""
-        from infused._cluster.benchmark import evaluate_on
-
         return evaluate_on(self, take, problems)
 
 
@@ -169,3 +172,64 @@ def _client(place: Any, scheduler: str | None) -> Iterator[Any]:
         ) from None
     with client:
         yield client
+
+
+class Workplace:
+    """A problem on a worker, with what was computed from its last fold; one cell at a time.
+
+    Methods that need the same information of a fold share it as long as the worker holds the problem. Clocks
+    of CPU seconds and recorded warnings belong to a process, so its threads take turns.
+    """
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        self.shared, self.alone = Shared(), Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Workplace, (self.problem,)
+
+
+def evaluate_on(cluster: DaskCluster, take: Take, problems: Mapping[str, Problem]) -> Generator[Finished]:
+    """Yield every cell as it is finished, one at a time on each worker; leaving early leaves no task."""
+    before: dict[str, Cell] = {}
+    busy: set[str] = set()
+    places: dict[str, Held] = {}
+    shared: dict[str, Values] = {}
+
+    def hand_out(running: Running) -> None:
+        for worker in cluster.addresses():
+            if worker in busy or (cell := take(before.get(worker))) is None:
+                continue
+            if cell.dataset not in places:
+                places[cell.dataset] = cluster.put(Workplace(problems[cell.dataset]))
+                shared[cell.dataset] = {}
+            busy.add(worker)
+            task = places[cell.dataset], cell, dict(shared[cell.dataset])
+            running.add((cell, worker), evaluate_there, *task, worker=worker)
+
+    with closing(Running(cluster)) as running:
+        hand_out(running)
+        for (cell, worker), done in running:
+            rows, new, seconds = _outcome(cell, done)
+            shared[cell.dataset].update(new)
+            busy.discard(worker)
+            before[worker] = cell
+            hand_out(running)
+            yield Finished(cell, rows, seconds)
+
+
+def evaluate_there(place: Workplace, cell: Cell, shared: Values) -> tuple[list[Row], Values, float]:
+    """Compute on a worker the rows of a cell, what other cells may use, and seconds."""
+    memory = Memory(shared)
+    with place.alone, sharing(place.shared):
+        began = monotonic()
+        rows = rows_or_failure(place.problem, cell, memory)
+        return rows, memory.new, monotonic() - began
+
+
+def _outcome(cell: Cell, done: Done) -> tuple[list[Row], Values, float]:
+    """Return what came of a cell; where it cost workers their lives, that is its reason."""
+    if isinstance(done.error, ClusterError):
+        return failed_rows(cell, "failed", reason(done.error)), {}, 0.0
+    found: tuple[list[Row], Values, float] = done.value()
+    return found

@@ -21,7 +21,7 @@ from time import monotonic, sleep
 from typing import Any
 from weakref import WeakSet
 
-from infused._runtime.tasks import is_collection
+from infused._runtime.processes import is_collection
 from infused._runtime.threads import configured, get_config, one_blas_thread
 from infused.exceptions import InfusedError
 
@@ -225,17 +225,18 @@ class DaskCluster:
                     running.add(following, function, *task)
                 yield place, done.value()
 
-    def in_order(self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]) -> Generator[Any]:
-        """Compute ``function(*task)`` of every task, in their order."""
+    def in_order(
+        self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]
+    ) -> Generator[tuple[int, Any]]:
+        """Compute ``function(*task)`` of every task, with its place, in their order."""
         early: dict[int, Any] = {}
-        turn = count()
-        due = next(turn)
+        due = 0
         with closing(self.finished(function, tasks)) as stream:
             for place, value in stream:
                 early[place] = value
                 while due in early:
-                    yield early.pop(due)
-                    due = next(turn)
+                    yield due, early.pop(due)
+                    due += 1
 
     def release(self) -> None:
         """Let the cluster forget all that was put on it."""

@@ -11,11 +11,13 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from tempfile import mkdtemp
-from types import FunctionType
-from typing import Any
+from typing import Annotated, Any, get_type_hints
 
 from numba import config, njit, types
+
+from infused._typing import Array, Floats, Ints
 
 FOLDER = "INFUSED_KERNELS"  # names the folder of this process to its workers, where there is no other
 
@@ -30,11 +32,19 @@ def _filled(dtype: Any, n_dimensions: int) -> Any:
     return types.Array(dtype, n_dimensions, "C")
 
 
-INTS, FLOATS, INT32S = _given(types.int64, 1), _given(types.float64, 1), _given(types.int32, 1)
-INTS_2D, FLOATS_2D, WORDS_2D = _given(types.int64, 2), _given(types.float64, 2), _given(types.uint64, 2)
-FLOATS_3D = _given(types.float64, 3)
-INTS_OUT, FLOATS_OUT = _filled(types.int64, 1), _filled(types.float64, 1)
-INTS_2D_OUT, FLOATS_2D_OUT = _filled(types.int64, 2), _filled(types.float64, 2)
+INTS = Annotated[Ints, _given(types.int64, 1)]
+FLOATS = Annotated[Floats, _given(types.float64, 1)]
+INT32S = Annotated[Array, _given(types.int32, 1)]
+INTS_2D = Annotated[Ints, _given(types.int64, 2)]
+FLOATS_2D = Annotated[Floats, _given(types.float64, 2)]
+WORDS_2D = Annotated[Array, _given(types.uint64, 2)]
+FLOATS_3D = Annotated[Floats, _given(types.float64, 3)]
+INTS_OUT = Annotated[Ints, _filled(types.int64, 1)]
+FLOATS_OUT = Annotated[Floats, _filled(types.float64, 1)]
+INTS_2D_OUT = Annotated[Ints, _filled(types.int64, 2)]
+FLOATS_2D_OUT = Annotated[Floats, _filled(types.float64, 2)]
+
+SCALARS = {int: types.int64, float: types.float64, bool: types.boolean, type(None): types.void}
 
 
 def helper(function: Callable[..., Any] | None = None, **options: Any) -> Any:
@@ -44,18 +54,27 @@ def helper(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     return njit(nogil=True, error_model="numpy", **options)(function)
 
 
-def compiled(*arguments: Any, returns: Any = types.void, **options: Any) -> Any:
-    """Make a kernel of these arguments, compiled when its module is imported, or loaded from the disk.
+def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Make a kernel of the types that its annotations name, compiled when its module is imported, or loaded.
 
-    As a plain decorator, without arguments, it is compiled at its first call, for the types that it is given.
+    Where an annotation names none, it is compiled at its first call, for the types that it is given.
 
     The compiled code is kept beside the package, or in the user's cache folder. Where neither can be written,
     as in a container without a home, it is kept in a folder that lives as long as the process, for its
     workers; and without any place at all, not.
     """
-    if len(arguments) == 1 and isinstance(arguments[0], FunctionType):
-        return _kept(arguments[0], None, options)
-    return lambda function: _kept(function, returns(*arguments), options)
+    if function is None:
+        return partial(compiled, **options)
+    return _kept(function, _signature(function), options)
+
+
+def _signature(function: Callable[..., Any]) -> Any:
+    """Read the types of a kernel from its annotations; None where one names no type of numba."""
+    hints = get_type_hints(function, {**function.__globals__, **globals()}, include_extras=True)
+    kinds: list[Any] = [
+        SCALARS.get(hint) or getattr(hint, "__metadata__", (None,))[0] for hint in hints.values()
+    ]
+    return None if None in kinds else kinds[-1](*kinds[:-1])
 
 
 def _kept(function: Callable[..., Any], signature: Any, options: dict[str, Any]) -> Any:

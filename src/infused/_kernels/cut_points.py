@@ -7,25 +7,30 @@ categories of measured values.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from infused._kernels.compiled import FLOATS, FLOATS_2D_OUT, FLOATS_OUT, INTS, INTS_OUT
 
 DISCRETE = 32  # a feature with at most so many values is discrete,
 SAMPLES_EACH = 5  # if each has at least so many samples on average that differ in something
+PART = 4  # the outermost part of an outer bin that is cut off, again and again: a quarter
 
 
 def find_cuts(
-    begins: Any,
-    ends: Any,
-    ordered: Any,
-    amount: Any,
-    zeros: Any,
-    distinct: Any,
+    begins: INTS,
+    ends: INTS,
+    ordered: FLOATS,
+    amount: FLOATS,
+    zeros: FLOATS,
+    distinct: INTS,
     n_bins: int,
-    values: Any,
-    counts: Any,
-    heavy: Any,
-    cuts: Any,
-    n_cuts: Any,
+    tail: float,
+    values: FLOATS_OUT,
+    counts: FLOATS_OUT,
+    heavy: INTS_OUT,
+    cuts: FLOATS_2D_OUT,
+    n_cuts: INTS_OUT,
 ) -> None:
     """Find the largest value of every bin but the last, of each column of a CSC matrix, and their number.
 
@@ -38,6 +43,10 @@ def find_cuts(
     ``n_bins``. The others fill the bins that are left from below, each to an equal share of what remains; a
     bin ends at a heavy value, and where one more value would take it further from its share. When no bins are
     left, a value joins the one below it. Counts are whole numbers mostly, on which all of this is exact.
+
+    With ``tail`` above zero, the quarter of the lowest bin that lies farthest out becomes a bin, then the
+    outermost quarter of that, while each part counts as much as ``tail`` different samples do on average; the
+    highest bin likewise. These cuts come last, out of order.
     """
     for j in range(len(n_cuts)):
         n, left = 0, zeros[j]  # distinct values, and zeros that are not stored
@@ -56,6 +65,7 @@ def find_cuts(
         bins, light = n_bins, 0.0
         for v in range(n):
             light += counts[v]
+        least = tail * light / max(distinct[j], 1)
         discrete = n <= DISCRETE and SAMPLES_EACH * n <= distinct[j]
         searching = not discrete
         while searching:
@@ -67,7 +77,7 @@ def find_cuts(
                     light -= counts[v]
                     bins -= 1
         found, filled, share_light, share_bins = 0, 0.0, 0.0, 0
-        filling = False
+        filling, lowest, highest = False, 0, n
         for v in range(n):
             starts = discrete or heavy[v] == 1
             if starts:
@@ -84,4 +94,23 @@ def find_cuts(
             if starts and v > 0:
                 cuts[j, found] = values[v - 1]
                 found += 1
+                lowest, highest = (v if lowest == 0 else lowest), v
+        for side in range(2):
+            edge, step, size = (0, 1, lowest) if side == 0 else (n - 1, -1, n - highest)
+            held = 0.0
+            for i in range(size):
+                held += counts[edge + step * i]
+            cutting = tail > 0.0 and not discrete and size > 1
+            while cutting:
+                i, outside = 1, counts[edge]
+                # |outside + count - held / PART| <= |outside - held / PART|
+                while i < size - 1 and (2 * outside + counts[edge + step * i]) * PART <= 2 * held:
+                    outside += counts[edge + step * i]
+                    i += 1
+                cutting = outside >= least and held - outside >= least
+                if cutting:
+                    cuts[j, found] = values[edge + step * (i - 1 + side)]
+                    found += 1
+                    size, held = i, outside
+                    cutting = size > 1
         n_cuts[j] = found

@@ -58,6 +58,14 @@ def write_whole(path: Path, write: Content) -> None:
         temporary.unlink(missing_ok=True)
 
 
+def page_or_path(page: str, path: str | os.PathLike[str] | None) -> str:
+    """Return a page; where a path is given, write it there and return the path."""
+    if path is None:
+        return page
+    write_whole(Path(path), page.encode())
+    return str(path)
+
+
 def _aside(path: Path, token: str) -> Path:
     return path.with_name(f".{path.name}.{token}{MARK}")
 
@@ -201,11 +209,6 @@ def guarded(name: str) -> str:
     formula = FORMULA.match(name) and not is_number(name)
     # A name that looks as if it had been guarded gets one more apostrophe, so that each reads back as itself.
     return f"'{name}" if formula or GUARDED.match(name) else name
-
-
-def unguarded(cell: str) -> str:
-    """Return the name that was guarded."""
-    return cell[1:] if GUARDED.match(cell) else cell
 
 
 def csv_text(rows: Iterable[Iterable[Any]]) -> str:

@@ -28,6 +28,12 @@ def listed(names: Iterable[Any], shown: int = SHOWN) -> str:
     return text if len(every) <= shown else f"{text} and {len(every) - shown:,} more"
 
 
+def enumerated(words: Sequence[str], most: int = 8) -> str:
+    """List words as a sentence has them, ``a, b and c``; of many the first, and how many more."""
+    *first, last = words if len(words) <= most else [*words[:most], f"{len(words) - most:,} more"]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def count(number: int, noun: str) -> str:
     """Count in words: ``1 column``, ``2,000 columns``."""
     plural = noun[:-1] + "ies" if noun.endswith("y") else noun + ("es" if noun.endswith("s") else "s")
@@ -61,6 +67,7 @@ EXTRAS = {
     "dask": "dask",
     "distributed": "dask",
     "filelock": "files",
+    "h5py": "mat",
     "jinja2": "report",
     "matplotlib": "plots",
     "openpyxl": "files",
@@ -68,6 +75,7 @@ EXTRAS = {
     "pyarrow": "files",
     "rich": "cli",
     "typer": "cli",
+    "xlrd": "xls",
     "zarr": "dask",
 }
 

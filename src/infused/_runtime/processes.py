@@ -1,4 +1,4 @@
-"""Signals, and child processes for libraries that may crash or hang on damaged bytes."""
+"""Other processes: independent tasks, shelter from Ctrl-C, files tried where a crash does no harm."""
 
 from __future__ import annotations
 
@@ -7,44 +7,79 @@ import pickle
 import signal
 import subprocess
 import sys
-import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from infused._runtime.messages import quoted
 from infused.exceptions import InputError
 
-
-class TerminatedError(SystemExit):
-    """The process was told to end; temporary files are removed on the way."""
-
-    code: int
+Task = TypeVar("Task")
+Result = TypeVar("Result")
 
 
-@contextmanager
-def orderly_end() -> Iterator[None]:
-    """Raise `TerminatedError` where SIGTERM or SIGHUP would end the process at once."""
-    known = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    here = threading.current_thread() is threading.main_thread()
-    ours = [one for one in known if here and signal.getsignal(one) is signal.SIG_DFL]
+class Cluster(Protocol):
+    """The work that rooms hand to a cluster, so that none of them knows Dask."""
 
-    def end(number: int, frame: Any) -> None:
-        for one in ours:  # whoever ends a process often says so twice
-            signal.signal(one, signal.SIG_IGN)
-        raise TerminatedError(128 + number)
+    def each(
+        self, function: Callable[..., Result], tasks: Iterable[Task], data: tuple[Any, ...]
+    ) -> Generator[Result]:
+        """Compute ``function(*data, task)`` of every task, in their order."""
 
-    for one in ours:
-        signal.signal(one, end)
-    try:
-        yield
-    finally:
-        for one in ours:
-            signal.signal(one, signal.SIG_DFL)
+    def information(self, X: Any, y: Any, graph: Any, target: Any, options: Any) -> Any:
+        """Return the structural information of X, whose tiles the workers compute."""
+
+    def fit(self, selector: Any, X: Any, y: Any, **given: Any) -> None:
+        """Fit a linear selector to an array of Dask."""
+
+    def evaluate(self, take: Any, problems: Mapping[str, Any]) -> Generator[Any]:
+        """Evaluate the cells of a benchmark, one at a time on every worker."""
+
+    def n_workers(self) -> int:
+        """Count the workers; wait for the first."""
+
+
+current: ContextVar[Cluster | None] = ContextVar("infused_cluster", default=None)
+
+
+def current_cluster() -> Cluster | None:
+    """Return the cluster of the block that this runs in, if there is one."""
+    return current.get()
+
+
+def is_collection(value: Any) -> bool:
+    """Return whether something is an array of Dask, or another of its collections; without loading Dask."""
+    return hasattr(value, "__dask_graph__")
+
+
+def each(
+    function: Callable[..., Result], tasks: Iterable[Task], *data: Any, n_jobs: int | None = None
+) -> Generator[Result]:
+    """Compute ``function(*data, task)`` of every task, in their order.
+
+    Inside ``infused.cluster(client)`` the tasks run there, on data that are sent once, to the workers
+    directly. Else they run in ``n_jobs`` processes, as joblib counts them; one runs here. Leaving early stops
+    what has not begun.
+    """
+    cluster = current_cluster()
+    if cluster is not None:
+        yield from cluster.each(function, tasks, data)
+        return
+    from joblib import Parallel, delayed, effective_n_jobs
+
+    from infused._runtime.threads import configured, get_config
+
+    if effective_n_jobs(n_jobs) == 1:
+        yield from (function(*data, task) for task in tasks)
+        return
+    jobs = (delayed(configured)(get_config(), function, *data, task) for task in tasks)
+    with closing(Parallel(n_jobs=n_jobs, return_as="generator")(jobs)) as results:
+        yield from results
 
 
 @contextmanager

@@ -116,39 +116,30 @@ def one_blas_thread() -> AbstractContextManager[None]:
 
 @contextmanager
 def _limited(n_threads: int) -> Iterator[None]:
+    global _before
     per_thread, per_process = _libraries()
     with per_thread.limit(limits=n_threads):
-        _enter(per_process, n_threads)
+        with _lock:
+            _active.append(n_threads)
+            limiter = per_process.limit(limits=min(_active))
+            _before = limiter if len(_active) == 1 else _before
+            _give_up_control()
         try:
             yield
         finally:
-            _leave(per_process, n_threads)
+            with _lock:
+                _active.remove(n_threads)
+                if _active:
+                    per_process.limit(limits=min(_active))
+                else:
+                    _before.restore_original_limits()
+                _give_up_control()
 
 
 def _begin_thread(settings: Settings) -> None:
     """Take over the settings, and limit the libraries whose limit belongs to a thread."""
     _own.set(settings)
     _libraries()[0].limit(limits=1)
-
-
-def _enter(libraries: ThreadpoolController, n_threads: int) -> None:
-    global _before
-    with _lock:
-        _active.append(n_threads)
-        limiter = libraries.limit(limits=min(_active))
-        if len(_active) == 1:
-            _before = limiter
-        _give_up_control()
-
-
-def _leave(libraries: ThreadpoolController, n_threads: int) -> None:
-    with _lock:
-        _active.remove(n_threads)
-        if _active:
-            libraries.limit(limits=min(_active))
-        else:
-            _before.restore_original_limits()
-        _give_up_control()
 
 
 def _give_up_control() -> None:
@@ -200,9 +191,10 @@ def config_context(*, memory_budget: int | float | str | None) -> Iterator[None]
     Parameters
     ----------
     memory_budget : int, float, str or None
-        Bytes (or a text such as ``"4GB"``) that one array may take. What would take more is done in tiles or
-        without U where that is possible, and refused where it is not. None takes the environment variable
-        ``INFUSED_MEMORY``, and without it half of the memory that is free.
+        Bytes (or a text such as ``"4GB"``) that one array of a computation may take, beside the data that it
+        is given. What would take more is done in tiles or without U where that is possible, and refused where
+        it is not. None takes the environment variable ``INFUSED_MEMORY``, and without it half of the memory
+        that is free.
 
     Yields
     ------

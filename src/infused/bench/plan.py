@@ -5,17 +5,24 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from infused._runtime.compat import cached_property
 from infused._runtime.messages import check_choice
-from infused._typing import Array, TargetKind
+from infused._typing import TargetKind
+from infused.coding import TRANSFORMS, check_positive
 from infused.exceptions import InputError, Setting
-from infused.selectors.choose.evaluators import LARGEST_WHOLE, default_evaluator, evaluator_named
-from infused.selectors.choose.scoring import PLAIN, check_scoring, default_scoring
+from infused.selectors.choose.evaluators import (
+    LARGEST_WHOLE,
+    PLAIN,
+    check_scoring,
+    default_evaluator,
+    default_scoring,
+    evaluator_named,
+)
 from infused.selectors.method import Method, canonical_json, prepared
 from infused.selectors.registry import FIRST, selector_version
 
@@ -34,7 +41,11 @@ ProtocolName = Literal["nested", "leaky"]
 
 #: What every selection is measured by: no selection at all, and no features at all.
 ALL_FEATURES = "all features"
-CHANCE: dict[TargetKind, str] = {"classes": "majority class", "real": "mean of the target"}
+CHANCE: dict[TargetKind, str] = {
+    "classes": "majority class",
+    "real": "mean of the target",
+    "survival": "null model",
+}
 REFERENCES = (ALL_FEATURES, *CHANCE.values())
 
 #: The largest k of the paper's figures.
@@ -53,7 +64,7 @@ STEP, MOST_KS = 10, 20
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Data, the numbers of features to try, and which samples must not be torn apart.
+    """Data, and the numbers of features to try.
 
     Parameters
     ----------
@@ -61,8 +72,6 @@ class Problem:
         With one target.
     ks : tuple of int
         The numbers of features, increasing.
-    groups : ndarray of shape (n_samples,) or None, default=None
-        One value per sample: samples of a group are in the training part or in the test part together.
 
     See Also
     --------
@@ -79,7 +88,6 @@ class Problem:
 
     data: Dataset
     ks: tuple[int, ...]
-    groups: Array | None = None
 
     @property
     def name(self) -> str:
@@ -91,23 +99,15 @@ class Problem:
         """Return the default metric for these data, and why; for the paper's it is accuracy."""
         if self.name in PAPER_KS:
             return "accuracy", ""
-        return default_scoring(self.data.y, self.data.predicted_kind)
+        return default_scoring(self.data.y, self.data.kind)
 
     @property
     def references(self) -> dict[str, tuple[int, ...]]:
         """Return the references that these data can have, and with how many features."""
-        found: dict[str, tuple[int, ...]] = {CHANCE[self.data.predicted_kind]: (0,)}
+        found: dict[str, tuple[int, ...]] = {CHANCE[self.data.kind]: (0,)}
         if 8 * self.data.n_samples * self.data.n_features <= LARGEST_WHOLE:
             found[ALL_FEATURES] = (self.data.n_features,)
         return found
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """Return the fingerprint of the data, and of the groups where there are any."""
-        if self.groups is None:
-            return self.data.fingerprint
-        groups = [str(group) for group in self.groups]
-        return content_key({"data": self.data.fingerprint, "groups": groups})
 
 
 @dataclass(frozen=True)
@@ -148,6 +148,8 @@ class Cell:
         Whether results for one k are the same whichever other k there are, by models that always end.
     allow_imports : bool, default=False
         Whether the method and the model may be classes that are imported by their paths.
+    transform : str, default="auto"
+        Of the values; "auto" for the one that predicts best inside the training part.
 
     See Also
     --------
@@ -180,20 +182,16 @@ class Cell:
     protocol_version: str = FIRST
     per_k: bool = False
     allow_imports: bool = False
+    transform: str = "auto"
 
     @cached_property
     def key(self) -> str:
         """Return the name of the cell in a store."""
-        content = asdict(self)
-        del content["allow_imports"]  # which changes no result
-        if not self.per_k:
-            del content["per_k"]  # as it was before there was a choice
-        if self.scoring in PLAIN:
-            del content["scoring"]  # as it was before there was a choice
-        for name in ("selector_version", "protocol_version"):
-            if content[name] == FIRST:
-                del content[name]  # as it was before there were versions
-        return content_key(content)
+        usual = {one.name: one.default for one in fields(self)}
+        usual |= {"allow_imports": self.allow_imports}  # which changes no result
+        usual |= {"scoring": self.scoring} if self.scoring in PLAIN else {}
+        # Without what is usual, so that a new choice leaves earlier results their names.
+        return content_key({name: own for name, own in asdict(self).items() if own != usual[name]})
 
     @property
     def selector(self) -> Method:
@@ -240,6 +238,8 @@ class Experiment:
         Whether to measure all features, and the majority class or the mean of the target, too.
     allow_imports : bool, default=False
         Whether ``classifier`` may be the dotted path of a class, which is imported.
+    transform : {"auto", "none", "sqrt", "log1p"}, default="auto"
+        Of the values; "auto" for the one that predicts best inside the training part.
 
     Raises
     ------
@@ -273,6 +273,7 @@ class Experiment:
     per_k: bool = False
     references: bool = False
     allow_imports: bool = False
+    transform: str = "auto"
 
     def __post_init__(self) -> None:
         if not self.problems or not self.methods:
@@ -283,17 +284,20 @@ class Experiment:
             if getattr(self, name) < least:
                 raise InputError(Setting(name, getattr(self, name)), f": give a whole number from {least}")
         check_choice("protocol", self.protocol, get_args(ProtocolName))
+        check_choice("transform", self.transform, (*TRANSFORMS, "auto"))
         for problem in self.problems:
             if check_ks(problem.ks, problem.name, problem.data.n_features) != problem.ks:
                 raise InputError(f"the numbers of features for {problem.name} must increase")
             _check_folds(problem, self.folds)
-            kind, called = problem.data.predicted_kind, self._judge(problem)
+            if self.transform != "auto":
+                check_positive(problem.data.X, self.transform, problem.data.feature_names)
+            kind, called = problem.data.kind, self._judge(problem)
             n_classes = len(np.unique(problem.data.y)) if kind == "classes" else 0
             evaluator = evaluator_named(called, kind, allow_imports=self.allow_imports)
             check_scoring(self.scoring_of(problem), kind, n_classes, evaluator, called)
             for method in self.methods:
                 method.check()
-                prepared(_on_grid(method, problem.data), 1, problem.data.predicted_kind)
+                prepared(_on_grid(method, problem.data), 1, problem.data.kind)
 
     def cells(self) -> list[Cell]:
         """List all cells, data set by data set.
@@ -306,9 +310,9 @@ class Experiment:
         return [
             Cell(
                 dataset=problem.name,
-                data=problem.fingerprint,
-                method=method,
-                parameters=parameters,
+                data=problem.data.fingerprint,
+                method=one.id,
+                parameters=canonical_json(one.parameters),
                 protocol=self.protocol,
                 classifier=self._judge(problem),
                 ks=ks,
@@ -317,15 +321,16 @@ class Experiment:
                 repeat=repeat,
                 fold=fold,
                 scoring=self.scoring_of(problem),
-                selector_version=selector_version(method),
+                selector_version=selector_version(one.id),
                 protocol_version=PROTOCOL_VERSION,
                 per_k=self.per_k,
-                allow_imports=allowed,
+                allow_imports=self.allow_imports or one.allow_imports,
+                transform=self.transform,
             )
             for problem in self.problems
             for repeat in range(self.repeats)
             for fold in range(self.folds)
-            for method, parameters, ks, allowed in self._compared(problem)
+            for one, ks in self._compared(problem)
         ]
 
     def scoring_of(self, problem: Problem) -> str:
@@ -343,17 +348,14 @@ class Experiment:
         """
         return self.scoring or problem.default_scoring[0]
 
-    def _compared(self, problem: Problem) -> list[tuple[str, str, tuple[int, ...], bool]]:
-        """List id, parameters and numbers of features of methods and references, and what is allowed."""
-        ours, allowed = problem.references.items() if self.references else (), self.allow_imports
-        own = [_on_grid(one, problem.data) for one in self.methods]
-        methods = [
-            (one.id, canonical_json(one.parameters), problem.ks, allowed or one.allow_imports) for one in own
-        ]
-        return [*methods, *((id, "{}", ks, allowed) for id, ks in ours)]
+    def _compared(self, problem: Problem) -> list[tuple[Method, tuple[int, ...]]]:
+        """List methods and references with their numbers of features."""
+        references = problem.references.items() if self.references else ()
+        methods = ((_on_grid(one, problem.data), problem.ks) for one in self.methods)
+        return [*methods, *((Method(id), ks) for id, ks in references)]
 
     def _judge(self, problem: Problem) -> str:
-        return self.classifier or default_evaluator(problem.data.predicted_kind)
+        return self.classifier or default_evaluator(problem.data.kind)
 
 
 def content_key(content: Mapping[str, Any]) -> str:
@@ -420,14 +422,22 @@ def _refuse_twice(what: str, names: list[str]) -> None:
 
 def _check_folds(problem: Problem, folds: int) -> None:
     """Refuse more folds than the data can fill."""
-    y, groups = problem.data.y, problem.groups
+    y, samples = problem.data.y, problem.data.samples
     if y.ndim > 1:
-        raise InputError(f"{problem.name} has {y.shape[1]} targets: a benchmark takes one")
-    if groups is not None and len(groups) != len(y):
-        raise InputError(f"{problem.name} has {len(y)} samples, but groups of {len(groups)}")
-    if groups is not None:
-        most, what = len(np.unique(groups)), "groups"
-    elif problem.data.predicted_kind == "classes":
+        raise InputError(
+            f"{problem.name} has {y.shape[1]} targets, but methods are compared by one: give one as ",
+            Setting("target"),
+            ", and leave the others out with ",
+            Setting("drop"),
+        )
+    kind, samples = problem.data.kind, problem.data.samples
+    if samples.groups is not None or samples.order is not None:
+        samples.check_folds(folds, "folds")
+        samples.folds(y, kind, folds, 0)  # a training part may have one class
+        return
+    if kind == "survival":
+        most, what = int(y["event"].sum()), "events"
+    elif kind == "classes":
         most, what = int(np.unique(y, return_counts=True)[1].max()), "samples in its largest class"
     else:
         most, what = len(y), "samples"

@@ -28,36 +28,34 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from time import process_time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from infused._typing import Array, Data, Floats, Ints, TargetKind
+from infused._design import dense
+from infused._typing import Array, Floats, Ints, TargetKind
 from infused.bench.plan import ALL_FEATURES, CHANCE, Cell, Problem
 from infused.bench.rows import Row, cell_rows
-from infused.bench.tuning import (
-    FOLDS,
-    choose_transform,
-    coded_parts,
-    seed_for,
-    tuned,
-)
+from infused.bench.tuning import FOLDS, Part, choose_transform, coded_parts, seed_for, tuned
 from infused.coding import Coded, transformed
+from infused.datafits import survival_records
 from infused.information.structural import saved_seconds
 from infused.selectors.choose.contest import features_by_rank
 from infused.selectors.choose.evaluators import (
     CONSTANT,
     Evaluator,
+    Scoring,
     bounded,
     default_evaluator,
     evaluator_named,
     scaled,
+    scores_of,
+    scoring_for,
 )
-from infused.selectors.choose.number import dense, enough_samples, folds_of
-from infused.selectors.choose.scoring import Scoring, scores_of, scoring_for
+from infused.selectors.choose.number import enough_samples
 from infused.selectors.method import Method, canonical_json, prepared
 
 if TYPE_CHECKING:
@@ -69,16 +67,6 @@ EVALUATION_STOPPED = "the evaluation model stopped at its limit of iterations"
 
 #: ``remember(key, compute)`` gives what this experiment computed for the key before, or computes it.
 Remember = Callable[[tuple[Any, ...], Callable[[], Any]], Any]
-
-
-@dataclass(frozen=True)
-class Part:
-    """Samples, and the seed for what is drawn while looking at them."""
-
-    X: Data
-    y: Array
-    groups: Array | None
-    seed: int
 
 
 def evaluate(
@@ -127,7 +115,7 @@ def evaluate(
         seen = part_seen(problem, cell, train)
         transform = chosen_transform(problem, cell, seen, remember)
         if not is_reference(cell):
-            warm_up(cell.selector, problem.data.predicted_kind)
+            warm_up(cell.selector, problem.data.kind)
     began()
     start = own_seconds()
     found = ranking(problem, cell, seen, transform, remember)
@@ -135,13 +123,13 @@ def evaluate(
     own, other = coded_parts(coder, chosen, train, test)
     X, X_test = _values(own, transform), _values(other, transform)
     ends = own.columns(np.arange(len(found["features"])))[1]
-    seed = seed_for(cell.seed, cell.repeat, cell.fold)
-    training = Part(X, problem.data.y[train], _of(problem.groups, train), seed)
+    seed, samples = seed_for(cell.seed, cell.repeat, cell.fold), problem.data.samples.take(train)
+    training = Part(X, problem.data.y[train], problem.data.kind, seed, samples)
     evaluator = evaluator_of(cell, problem.data)
-    scoring = scoring_for(cell.scoring, problem.data.y, problem.data.predicted_kind)
+    scoring = scoring_for(cell.scoring, problem.data.y, problem.data.kind)
     with _recorded_warnings() as tuning:
         tuned_for = {
-            end: tuned_on(evaluator, replace(training, X=X[:, :end]), problem, scoring)
+            end: tuned_on(evaluator, replace(training, X=X[:, :end]), scoring)
             for end in {_end(ends, tuning_k(cell, k)) for k in cell.ks}
         }
         best = {k: tuned_for[_end(ends, tuning_k(cell, k))] for k in cell.ks}
@@ -165,30 +153,29 @@ def evaluate(
 
 def split_of(problem: Problem, cell: Cell) -> tuple[Ints, Ints]:
     """Return the training and the test samples: the same for every method and protocol."""
-    seed = seed_for(cell.seed, cell.repeat)
-    return folds_of(problem.data.y, problem.data.predicted_kind, cell.folds, seed, problem.groups)[cell.fold]
+    data, seed = problem.data, seed_for(cell.seed, cell.repeat)
+    return data.samples.folds(data.y, data.kind, cell.folds, seed)[cell.fold]
 
 
 def part_seen(problem: Problem, cell: Cell, train: Ints) -> Part:
     """Return what the transform and the selection may look at."""
     if cell.protocol == "leaky":
-        return Part(problem.data.X, problem.data.y, problem.groups, seed_for(cell.seed))
-    seed = seed_for(cell.seed, cell.repeat, cell.fold)
-    return Part(problem.data.X[train], problem.data.y[train], _of(problem.groups, train), seed)
+        return Part.of(problem.data, seed_for(cell.seed))
+    return Part.of(problem.data, seed_for(cell.seed, cell.repeat, cell.fold)).take(train)
 
 
 def chosen_transform(problem: Problem, cell: Cell, seen: Part, remember: Remember) -> str:
     """Return the transform of a fold, or of all samples, for any method."""
-    kind = problem.data.predicted_kind
+    if cell.transform != "auto":
+        return cell.transform
+    kind = problem.data.kind
 
     def choose() -> str:
         scoring = scoring_for(cell.scoring, problem.data.y, kind)
-        k = min(TRANSFORM_K, problem.data.n_features) if cell.per_k else problem.ks[-1]
-        evaluator = evaluator_named(default_evaluator(kind), kind)
+        k, evaluator = problem.ks[-1], evaluator_named(default_evaluator(kind), kind)
         if cell.per_k:
-            evaluator = bounded(evaluator, problem.data.y)
-        data = seen.X, seen.y, kind
-        return choose_transform(*data, k, seen.seed, scoring, problem.data.coder, evaluator).value
+            k, evaluator = min(TRANSFORM_K, problem.data.n_features), bounded(evaluator, problem.data.y)
+        return choose_transform(seen, k, scoring, evaluator).value
 
     return str(remember(("transform", *_samples_seen(cell)), choose))
 
@@ -201,8 +188,8 @@ def is_reference(cell: Cell) -> bool:
 def evaluator_of(cell: Cell, data: Dataset) -> Evaluator:
     """Return the evaluation model; without features, the one that always gives the same answer."""
     if cell.method in CHANCE.values():
-        return CONSTANT[data.predicted_kind]
-    evaluator = evaluator_named(cell.classifier, data.predicted_kind, allow_imports=cell.allow_imports)
+        return CONSTANT[data.kind]
+    evaluator = evaluator_named(cell.classifier, data.kind, allow_imports=cell.allow_imports)
     return bounded(evaluator, data.y) if cell.per_k else evaluator
 
 
@@ -238,7 +225,9 @@ def warm_up(method: Method, kind: TargetKind) -> None:
     if "." in method.id:
         return
     X = np.random.default_rng(0).normal(size=(40, 8))
-    y = np.arange(40) % 2 if kind == "classes" else X[:, 0] + X[:, 1]
+    y: Any = np.arange(40) % 2 if kind == "classes" else X[:, 0] + X[:, 1]
+    if kind == "survival":
+        y = survival_records(np.arange(40), np.arange(40) % 3 > 0)
     with suppress(Exception):
         prepared(method, 4, kind).fit(X, y)
 
@@ -248,7 +237,7 @@ def ranking(problem: Problem, cell: Cell, seen: Part, transform: str, remember: 
 
     The leaky protocol makes one selection for all folds.
     """
-    kind = problem.data.predicted_kind
+    kind = problem.data.kind
     if is_reference(cell):
         return {"features": list(range(cell.ks[-1])), "seconds": None, "warnings": []}
 
@@ -258,7 +247,7 @@ def ranking(problem: Problem, cell: Cell, seen: Part, transform: str, remember: 
         selector = prepared(cell.selector, cell.ks[-1], kind, seed=seen.seed)
         with _recorded_warnings() as selecting:
             start = own_seconds()
-            order = features_by_rank(selector, X, seen.y, kind, cell.ks, coded.groups)
+            order = features_by_rank(selector, X, seen.y, kind, cell.ks, coded.groups, samples=seen.samples)
             seconds = own_seconds() - start
         return {"features": order[: cell.ks[-1]].tolist(), "seconds": seconds, "warnings": selecting}
 
@@ -273,14 +262,13 @@ def own_seconds() -> float:
     return process_time() + saved_seconds()
 
 
-def tuned_on(evaluator: Evaluator, part: Part, problem: Problem, scoring: Scoring) -> dict[str, Any]:
-    """Choose the model's parameter by inner cross-validation that keeps groups whole."""
+def tuned_on(evaluator: Evaluator, part: Part, scoring: Scoring) -> dict[str, Any]:
+    """Choose the model's parameter by inner cross-validation that respects how samples are related."""
     if evaluator.tuned is None:
         return {}
-    kind = problem.data.predicted_kind
-    few = enough_samples(part.y, kind, part.seed)
-    X, y, groups = part.X[few], part.y[few], _of(part.groups, few)
-    return tuned(evaluator, X, y, folds_of(y, kind, FOLDS, part.seed, groups), part.seed, scoring)
+    few = part.take(enough_samples(part.y, part.kind, part.seed))
+    folds = few.samples.folds(few.y, few.kind, FOLDS, part.seed)
+    return tuned(evaluator, few.X, few.y, folds, part.seed, scoring)
 
 
 def scores_by_k(
@@ -322,10 +310,6 @@ def _values(part: Coded, transform: str) -> Floats:
 def _samples_seen(cell: Cell) -> tuple[Any, ...]:
     """Tell apart the samples that selections see, within an experiment."""
     return (cell.dataset,) if cell.protocol == "leaky" else (cell.dataset, cell.repeat, cell.fold)
-
-
-def _of(values: Array | None, rows: Ints) -> Array | None:
-    return None if values is None else values[rows]
 
 
 @contextmanager

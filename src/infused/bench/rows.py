@@ -1,4 +1,4 @@
-"""The rows of a benchmark: how they are made, what was measured, what failed, what methods are called.
+"""The rows of a benchmark: how they are made, what they hold, what failed, what methods are called.
 
 One row is one k of one cell (data set, method, parameters, repeat, fold). Rows of the leaky protocol, where
 the test part was seen by the selection, never meet rows of the nested one: every table and figure takes the
@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from infused import __version__
 from infused._runtime.messages import check_choice, extra, listed
-from infused.bench.plan import PROTOCOL_VERSION, REFERENCES, SCHEMA, Cell, ProtocolName
+from infused.bench.plan import PAPER_KS, PROTOCOL_VERSION, REFERENCES, SCHEMA, Cell, ProtocolName
 from infused.exceptions import InputError, Setting
 from infused.record.sentences import MEASURES
 from infused.selectors.method import Method
-from infused.selectors.registry import FIRST, selector_version
+from infused.selectors.registry import FIRST, IN_PAPER, selector_version
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -78,7 +78,11 @@ ORDER = ("dataset", "protocol", "classifier", "method", "parameters", "repeat", 
 #: What tells one cell from another, once methods are labelled.
 CELL = ["dataset", "label", "repeat", "fold"]
 
-_NEEDED = ("dataset", "method", "parameters", "protocol", "repeat", "fold", "k", "status", "reason")
+_VERSIONS = ("selector_version", "protocol_version")
+_NEEDED = (
+    *("dataset", "method", "parameters", "protocol", "repeat", "fold", "k", "status", "reason"),
+    *_VERSIONS,
+)
 _SETTINGS = {
     "seed": "seeds",
     "folds": "numbers of folds",
@@ -89,24 +93,8 @@ _SETTINGS = {
 
 def cell_rows(cell: Cell, shared: Row, by_k: dict[int, Row]) -> list[Row]:
     """Make the rows of a cell from what all k share and what each has of its own."""
-    own = {
-        "schema": SCHEMA,
-        "cell": cell.key,
-        "dataset": cell.dataset,
-        "data": cell.data,
-        "method": cell.method,
-        "parameters": cell.parameters,
-        "selector_version": cell.selector_version,
-        "protocol": cell.protocol,
-        "protocol_version": cell.protocol_version,
-        "classifier": cell.classifier,
-        "folds": cell.folds,
-        "seed": cell.seed,
-        "repeat": cell.repeat,
-        "fold": cell.fold,
-        "scoring": cell.scoring,
-        **_environment(),
-    }
+    own = {name: value for name, value in vars(cell).items() if name in COLUMNS}
+    own |= {"schema": SCHEMA, "cell": cell.key, "transform": None, **_environment()}
     empty = dict.fromkeys(COLUMNS)
     return [{**empty, **own, **shared, "k": k, **by_k[k]} for k in cell.ks]
 
@@ -178,7 +166,7 @@ def with_scores(rows: DataFrame) -> DataFrame:
     """Fill in what earlier versions lack, and give the score that counted a column of its own name."""
     usual = rows["r2"].notna().map({True: "r2", False: "accuracy"})
     rows["scoring"] = rows["scoring"].fillna(usual)
-    for name in ("selector_version", "protocol_version"):
+    for name in _VERSIONS:
         rows[name] = rows[name].fillna(FIRST)
     for name in rows["scoring"].unique():
         if name not in rows.columns:
@@ -341,8 +329,6 @@ def older(rows: DataFrame) -> Series:
     -------
     Series of bool
     """
-    if "selector_version" not in rows.columns:
-        return rows["method"].map(lambda _: False).astype(bool)
     todays = rows["method"].map({id: _todays(id) for id in rows["method"].unique()})
     return (rows["selector_version"] != todays) | (rows["protocol_version"] != PROTOCOL_VERSION)
 
@@ -353,8 +339,6 @@ def superseded(rows: DataFrame) -> Series:
     So no line of a table mixes two versions. A method that was measured in one version only keeps its name,
     and a note says so where that is not today's.
     """
-    if "selector_version" not in rows.columns:
-        return rows["method"].map(lambda _: "")
     versions = rows["selector_version"] + "/" + rows["protocol_version"]
     several = versions.groupby([rows["method"], rows["parameters"]]).transform("nunique") > 1
     words = " (version " + rows["selector_version"]
@@ -368,3 +352,10 @@ def _todays(id: str) -> str:
         return selector_version(id)
     except InputError:  # of a package that is not installed
         return FIRST
+
+
+def in_order(names: Iterable[str], first: Iterable[str] = (*PAPER_KS, *IN_PAPER)) -> list[str]:
+    """Sort by the order of ``first``, the others by name behind them, random and references last."""
+    last = ("random", *REFERENCES)
+    places = {name: n for n, name in enumerate((*first, *last))}
+    return sorted(names, key=lambda name: (name in last, places.get(name, len(places)), name))

@@ -8,9 +8,9 @@ from contextlib import closing
 from dataclasses import dataclass
 from multiprocessing import current_process
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from infused._runtime.tasks import Cluster, current_cluster
+from infused._runtime.processes import Cluster, current_cluster
 from infused.bench.plan import REFERENCES, Cell, Experiment
 from infused.bench.store import Store, StoreError
 from infused.bench.workers import Finished, Limits, evaluate_all, evaluate_here
@@ -150,19 +150,18 @@ def run_cells(
     cluster, limits = current_cluster(), Limits(timeout, memory)
     _check_limits(cluster, limits)
     n_workers = effective_n_jobs(jobs) if cluster is None else cluster.n_workers()
-    left = TimeLeft(cells, min(n_workers, max(1, len(cells))), seconds or {})
-    waiting = Waiting(cells, left, is_done)
+    waiting = Waiting(cells, min(n_workers, max(1, len(cells))), is_done, seconds or {})
     problems = {problem.name: problem for problem in experiment.problems}
     if cluster is not None:
         finishing = cluster.evaluate(waiting.take, problems)
     elif n_workers == 1 and limits == Limits():
         finishing = evaluate_here(waiting.take, problems)
     else:
-        finishing = evaluate_all(waiting.take, problems, left.n_workers, limits)
+        finishing = evaluate_all(waiting.take, problems, waiting.n_workers, limits)
     with closing(finishing) as stream:
         for finished in stream:
-            left.finished(finished.cell, finished.seconds)
-            yield Progress(finished, len(every) - left.n_cells, len(every), left.seconds())
+            waiting.finished(finished.cell, finished.seconds)
+            yield Progress(finished, len(every) - waiting.n_cells, len(every), waiting.seconds())
 
 
 def run_experiment(
@@ -281,49 +280,21 @@ def _check_limits(cluster: Cluster | None, limits: Limits) -> None:
             )
 
 
-class TimeLeft:
-    """Estimate of the time left, from the mean time of each method on each data set."""
-
-    def __init__(self, cells: Sequence[Cell], n_workers: int, seconds: Mapping[Kind, float]):
-        self.n_workers = n_workers
-        self._left = Counter(_kind(cell) for cell in cells)
-        self._sums = {kind: (mean, 1) for kind, mean in seconds.items()}
-
-    @property
-    def n_cells(self) -> int:
-        """Count the cells that are not finished."""
-        return self._left.total()
-
-    def finished(self, cell: Cell, seconds: float) -> None:
-        """Count a cell, and learn how long it took."""
-        self.drop(cell)
-        total, n = self._sums.get(_kind(cell), (0.0, 0))
-        self._sums[_kind(cell)] = (total + seconds, n + 1)
-
-    def drop(self, cell: Cell) -> None:
-        """Count a cell that another process finished."""
-        self._left[_kind(cell)] -= 1
-
-    def seconds(self) -> float:
-        """Estimate the time left; a method without a finished cell takes the mean of the others."""
-        means = {kind: total / n for kind, (total, n) in self._sums.items()}
-        usual = sum(means.values()) / max(1, len(means))
-        return sum(n * means.get(kind, usual) for kind, n in self._left.items()) / self.n_workers
-
-
-def _kind(cell: Cell) -> Kind:
-    return cell.dataset, cell.method
-
-
 class Waiting:
-    """Cells that are left: data set by data set, and the folds of each at random.
+    """Cells that are left: data set by data set, and the folds of each at random; how long they will take.
 
     A worker gets the cells of one fold one after the other, so that they share what is computed from its
     training part. Folds are at random, because two processes on one store should not compute the same cells
     side by side. A cell that another process finished meanwhile is skipped.
     """
 
-    def __init__(self, cells: Sequence[Cell], time_left: TimeLeft, is_done: Callable[[str], bool]):
+    def __init__(
+        self,
+        cells: Sequence[Cell],
+        n_workers: int,
+        is_done: Callable[[str], bool],
+        seconds: Mapping[Kind, float],
+    ):
         places = dict.fromkeys(place_of(cell) for cell in cells)
         order = {name: n for n, name in enumerate(dict.fromkeys(cell.dataset for cell in cells))}
         shuffled = sorted(Random().sample(list(places), len(places)), key=lambda place: order[place[0]])
@@ -331,7 +302,14 @@ class Waiting:
         for cell in reversed(cells):
             self._left[place_of(cell)].append(cell)
         self._begun: set[Place] = set()
-        self._time_left, self._is_done = time_left, is_done
+        self.n_workers, self._is_done = n_workers, is_done
+        self._unfinished = Counter((cell.dataset, cell.method) for cell in cells)
+        self._sums = {kind: (mean, 1) for kind, mean in seconds.items()}
+
+    @property
+    def n_cells(self) -> int:
+        """Count the cells that are not finished."""
+        return self._unfinished.total()
 
     def take(self, before: Cell | None) -> Cell | None:
         """Return the next cell for a worker: of the fold that it had before, if there is one."""
@@ -343,8 +321,21 @@ class Waiting:
                 del self._left[place]
             if not self._is_done(cell.key):
                 return cell
-            self._time_left.drop(cell)
+            self._unfinished[cell.dataset, cell.method] -= 1
         return None
+
+    def finished(self, cell: Cell, seconds: float) -> None:
+        """Count a cell, and learn how long it took."""
+        kind = cell.dataset, cell.method
+        total, n = self._sums.get(kind, (0.0, 0))
+        self._sums[kind] = (total + seconds, n + 1)
+        self._unfinished[kind] -= 1
+
+    def seconds(self) -> float:
+        """Estimate the time left; a method without a finished cell takes the mean of the others."""
+        means = {kind: total / n for kind, (total, n) in self._sums.items()}
+        usual = sum(means.values()) / max(1, len(means))
+        return sum(n * means.get(kind, usual) for kind, n in self._unfinished.items()) / self.n_workers
 
     def _next_place(self, before: Cell | None) -> Place:
         """Choose the same fold, else one that no worker has begun, else any."""
@@ -367,14 +358,13 @@ def check_same_design(rows: DataFrame, experiment: Experiment, store: Store) -> 
         if earlier.empty:
             continue
         one = earlier[earlier["cell"] == earlier["cell"].iloc[0]]
-        there = {"folds": int(one["folds"].iloc[0]), "seed": int(one["seed"].iloc[0]), "k": _listed(one["k"])}
-        there["scoring"] = str(one["scoring"].iloc[0])
-        wanted = {"folds": experiment.folds, "seed": experiment.seed, "k": _listed(problem.ks)}
-        wanted["scoring"] = experiment.scoring_of(problem)
-        other: list[str | Setting] = [
-            Setting(name, value) for name, value in there.items() if value != wanted[name]
-        ]
-        if one["data"].iloc[0] != problem.fingerprint:
+        wanted: dict[str, Any] = {"folds": experiment.folds, "seed": experiment.seed}
+        wanted |= {"scoring": experiment.scoring_of(problem), "k": _listed(problem.ks)}
+        there = {name: one[name].tolist()[0] for name in ("folds", "seed", "scoring")} | {
+            "k": _listed(one["k"])
+        }
+        other: list[Any] = [Setting(name, value) for name, value in there.items() if value != wanted[name]]
+        if one["data"].iloc[0] != problem.data.fingerprint:
             other.append("other data of this name")
         if other:
             words = [part for one in other for part in (", ", one)][1:]

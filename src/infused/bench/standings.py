@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from infused._runtime.messages import extra
+from infused._runtime.messages import enumerated, extra
 from infused.bench.plan import ALL_FEATURES, CHANCE, REFERENCES, ProtocolName
-from infused.bench.ranks import ALPHA, against_best, paired_test
-from infused.bench.rows import (
-    failed_cells,
-    metric_of,
-    of_protocol,
-    only_dataset,
-    scored,
-    without_references,
+from infused.bench.rows import failed_cells, metric_of, of_protocol, only_dataset, scored, without_references
+from infused.bench.statistics import (
+    ALPHA,
+    against_best,
+    best_scores,
+    p_text,
+    paired_test,
+    paired_with,
+    score_summary,
+    stability_at,
 )
-from infused.bench.statistics import best_scores, score_summary, stability_at
-from infused.bench.table_formats import p_text
 from infused.exceptions import InputError
 from infused.record.sentences import measure, score_number, score_text, unit
 
@@ -30,6 +30,14 @@ if TYPE_CHECKING:
 
 
 BASELINE = "random"
+#: Columns of the methods, and which field of a stability each is.
+STABILITY = {
+    "stability": "index",
+    "stability_low": "low",
+    "stability_high": "high",
+    "kuncheva": "kuncheva",
+    "jaccard": "jaccard",
+}
 
 
 @dataclass(frozen=True)
@@ -46,8 +54,8 @@ class Standings:
         What counts.
     methods : DataFrame
         The best first; columns label, mean, error, k, smallest_k, n_folds, difference, low, high, p_holm,
-        stability, stability_low, stability_high, select_seconds, failed. Methods without any result come
-        last, with numbers that are not there.
+        stability, stability_low, stability_high, kuncheva, jaccard, select_seconds, failed. Methods without
+        any result come last, with numbers that are not there.
     curves : DataFrame
         From :func:`infused.bench.statistics.score_summary`.
     rows : DataFrame
@@ -170,24 +178,10 @@ def compare_methods(
 
 def _references(rows: DataFrame, best: Series, metric: str) -> DataFrame:
     """Compare all features, and the majority class or the mean, with the best method."""
-    import pandas as pd
-
     mine = rows[rows["method"].isin(REFERENCES)]
     found = _with_failed(best_scores(score_summary(mine, metric)), mine)
-    found = found.iloc[np.argsort(found["method"] != ALL_FEATURES, kind="stable")]
-    results = scored(rows, metric)
-    tests = [
-        None
-        if np.isnan(k)
-        else paired_test(results, (label, int(k)), (best["label"], int(best["k"])), metric)
-        for label, k in zip(found["label"], found["k"], strict=True)
-    ]
-    figures = [
-        [np.nan if test is None else getattr(test, name) for name in ("difference", "low", "high", "p_value")]
-        for test in tests
-    ]
-    columns = ["difference", "low", "high", "p_value"]
-    return found.join(pd.DataFrame(figures, columns=columns, index=found.index)).reset_index(drop=True)
+    found = found.iloc[np.argsort(found["method"] != ALL_FEATURES, kind="stable")].reset_index(drop=True)
+    return paired_with(best, found, scored(rows, metric), metric)
 
 
 def _with_failed(best: DataFrame, rows: DataFrame) -> DataFrame:
@@ -205,8 +199,8 @@ def _stabilities(rows: DataFrame, methods: DataFrame, protocol: ProtocolName) ->
     for label, k in zip(methods["label"], methods["k"], strict=True):
         # The leaky protocol selects once, on all samples: its folds say nothing about stability.
         one = None if protocol == "leaky" or np.isnan(k) else stability_at(rows, label, int(k))
-        found.append((np.nan,) * 3 if one is None else (one.index, one.low, one.high))
-    return pd.DataFrame(found, columns=["stability", "stability_low", "stability_high"], index=methods.index)
+        found.append([np.nan if one is None else getattr(one, name) for name in STABILITY.values()])
+    return pd.DataFrame(found, columns=list(STABILITY), index=methods.index)
 
 
 def _seconds(rows: DataFrame) -> Series:
@@ -234,6 +228,67 @@ def agreement(standings: Standings, names: Sequence[str]) -> DataFrame:
     order = np.argsort(-real.mean(axis=1).to_numpy(), kind="stable") if real.shape[1] else np.arange(0)
     chosen = [n for n in order if real.iloc[n].max() > 0]
     return table.iloc[chosen]
+
+
+def joint_ranking(standings: Standings, names: Sequence[str]) -> DataFrame:
+    r"""Rank the features by all methods together, but for random ones.
+
+    .. math:: \bar r_j = \frac1{|\mathcal M|} \sum_m r_{mj}, \qquad
+              \bar r^w_j = \sum_m w_m r_{mj} \Big/ \sum_m w_m, \qquad w_m = \max(\hat\Phi_m, 0)
+
+    with :math:`r_{mj}` the mean rank of feature j over the folds of method m, and :math:`\hat\Phi_m` the
+    stability of m. Features beyond the largest k share the mean of the ranks that are left. The order is that
+    of the weighted rank, or of the plain one where no stability is known.
+    """
+    pandas = extra("pandas")
+    n, ranks, weights = len(names), [], []
+    for label, stability in zip(standings.methods["label"], standings.methods["stability"], strict=True):
+        folds = standings.rows[standings.rows["label"] == label]["selected"]
+        known = [one for one in folds if isinstance(one, list | tuple | np.ndarray) and len(one)]
+        if label != BASELINE and known:
+            own = np.array([[(len(one) + 1 + n) / 2] * n for one in known])
+            for row, one in zip(own, known, strict=True):
+                row[np.asarray(one, dtype=np.int64)] = 1 + np.arange(len(one))
+            ranks.append(own.mean(axis=0))
+            weights.append(max(np.nan_to_num(stability), 0.0))
+    plain = np.mean(ranks, axis=0) if ranks else np.full(n, np.nan)
+    weighted = np.average(ranks, axis=0, weights=weights) if sum(weights) > 0 else np.full(n, np.nan)
+    order = np.lexsort((plain, weighted))
+    columns = {"rank": 1 + np.arange(n), "mean_rank": plain[order], "weighted_rank": weighted[order]}
+    index = pandas.Index([names[j] for j in order], name="feature")
+    return pandas.DataFrame(columns, index=index)
+
+
+def pareto_front(standings: Standings) -> DataFrame:
+    """Return the methods and numbers of features that no other beats with as few features, and their knee.
+
+    Columns label, k, mean, error and knee: the point farthest above the line from the first to the last,
+    with features and means from 0 to 1 (Satopää et al. 2011). Fewer than three points have none.
+    """
+    curves = standings.curves[standings.curves["label"] != BASELINE]
+    whole = curves["n_folds"] == curves.groupby("label")["n_folds"].transform("max")
+    ordered = curves[whole].sort_values(["k", "mean", "label"], ascending=[True, False, True])
+    before = ordered["mean"].cummax().shift(fill_value=-np.inf)
+    front = ordered[ordered["mean"] > before + 1e-12][["label", "k", "mean", "error"]].reset_index(drop=True)
+    knee = np.zeros(len(front), dtype=bool)
+    if len(front) > 2:
+        across, up = (front[name] - front[name].iloc[0] for name in ("k", "mean"))
+        above = up / up.iloc[-1] - across / across.iloc[-1]
+        knee[int(above.argmax())] = above.max() > 0
+    return front.assign(knee=knee)
+
+
+def front_sentence(standings: Standings) -> str:
+    """Say which method and number of features are on the Pareto front; empty where k was one number."""
+    front = pareto_front(standings)
+    if standings.curves["k"].nunique() < 2 or len(front) == 0:
+        return ""
+    points = [
+        f"{k:,} ({label}, {score_number(mean, standings.metric)}{', the knee' if knee else ''})"
+        for label, k, mean, _, knee in front.itertuples(index=False)
+    ]
+    what = f"no method has a better {measure(standings.metric).words} with as few features"
+    return f"Pareto front of score and number of features ({what}): {', '.join(points)}."
 
 
 def verdict(standings: Standings) -> str:
@@ -269,7 +324,7 @@ def _best(standings: Standings) -> str:
     words = f"mean {measure(metric).words}, {with_unit(best, metric)}"
     if len(tied) > 1:
         every = len(tied) == standings.methods["mean"].notna().sum()
-        who = f"All {len(tied)} methods" if every else _sentence_list(tied)
+        who = f"All {len(tied)} methods" if every else enumerated(tied)
         return f"{who} have the same{'' if every else ' best'} {words}, each with its best k."
     k, smallest, tried = int(best["k"]), int(best["smallest_k"]), standings.curves["k"].nunique()
     who = "random features have" if best["label"] == BASELINE else f"{best['label']} has"
@@ -305,11 +360,11 @@ def _real(standings: Standings) -> str:
         return f"{others} is significantly worse than {best} (smallest Holm-adjusted p = {p_text(p)})."
     level = f"(Holm-adjusted p < {ALPHA:g})"
     they = "They are" if len(tied) > 1 else "It is"
-    better = f"{they} significantly better than {_sentence_list(beaten)}"
+    better = f"{they} significantly better than {enumerated(beaten)}"
     if not undecided:
         which = "the only other" if len(beaten) == 1 else "every other"
         return f"{better}, {which} method here {level}."
-    return f"{better} {level}, but not than {_sentence_list(undecided)}."
+    return f"{better} {level}, but not than {enumerated(undecided)}."
 
 
 def _called(label: str) -> str:
@@ -355,14 +410,6 @@ def _reference(standings: Standings, ids: tuple[str, ...]) -> Any:
     found = standings.references
     found = found[found["method"].isin(ids) & found["mean"].notna()]
     return found.iloc[0] if len(found) else None
-
-
-def _sentence_list(names: list[str], most: int = 8) -> str:
-    """List names as a sentence has them."""
-    if len(names) > most:
-        return f"{', '.join(names[:most])} and {len(names) - most} more"
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
 
 
 def with_unit(one: Any, metric: str) -> str:

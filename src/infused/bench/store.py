@@ -17,9 +17,9 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import suppress
-from hashlib import sha256
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 from infused._runtime.files import alone, check_writable, remove_leftovers, write_whole
 from infused._runtime.messages import extra, listed, quoted, reason
@@ -31,14 +31,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pandas import DataFrame
 
-#: What columns were called in files that were written earlier.
-EARLIER = {"macro_f1": "f1"}
-
-#: What every file has had from the first.
-NEEDED = ("cell", "dataset", "method", "protocol", "repeat", "fold", "k", "status")
-
 #: What every row has, the least that a number can be, and the largest of a figure that is averaged.
-FILLED = (*NEEDED, "data", "parameters", "classifier", "folds", "seed")
+FILLED = (
+    *("cell", "dataset", "data", "method", "parameters", "protocol", "classifier"),
+    *("folds", "seed", "repeat", "fold", "k", "status"),
+)
 LEAST = {"repeat": 0, "fold": 0, "k": 0, "folds": 2, "seed": 0}
 LARGEST = 1e300
 
@@ -236,12 +233,12 @@ def _is_object(text: str) -> bool:
 def arrow_schema() -> pa.Schema:
     """Return the columns as Parquet has them."""
     pa = extra("pyarrow")
-    kinds = {"list": pa.list_(pa.int32())}
+    kinds = {"list": pa.list_(pa.field("element", pa.int32()))}  # the name that Parquet gives
     fields = [(name, kinds.get(kind) or pa.type_for_alias(kind)) for name, kind in COLUMNS.items()]
     return pa.schema(fields, metadata={"infused.bench": str(SCHEMA)})
 
 
-VERSION, SUM = b"infused.bench", b"infused.sum"
+VERSION = b"infused.bench"
 
 
 class StoreError(InputError):
@@ -272,44 +269,30 @@ def damaged(path: Path, why: str) -> DamagedFileError:
 
 
 def write_table(table: pa.Table, path: Path) -> None:
-    """Write rows with their checksum."""
+    """Write rows with a checksum of every page."""
     from pyarrow import parquet
 
-    metadata = {**(table.schema.metadata or {}), SUM: _sum(table)}
-    marked = table.replace_schema_metadata(metadata)
-    write_whole(path, lambda file: parquet.write_table(marked, file, compression="zstd"))
+    checked = partial(parquet.write_table, table, compression="zstd", write_page_checksum=True)
+    write_whole(path, checked)
 
 
 def read_table(path: Path) -> pa.Table:
-    """Read the rows of a file; columns that came later than the file are empty.
-
-    A file without a checksum is read too, for earlier versions wrote none, so values are checked as well.
-    """
-    pa = extra("pyarrow")
+    """Read the rows of a file; anybody may have written it, so columns and values are checked as well."""
     table, schema = _read(path), arrow_schema()
-    metadata = table.schema.metadata or {}
-    if VERSION not in metadata:
+    written = (table.schema.metadata or {}).get(VERSION, b"").decode(errors="replace")
+    if not written:
         raise StoreError(f"{str(path)!r} holds no results of a benchmark: move it out of the store")
-    if metadata[VERSION] != str(SCHEMA).encode():
-        written = metadata[VERSION].decode(errors="replace")
+    if written != str(SCHEMA):
         raise StoreError(
             f"{str(path)!r} has schema {written}, but this infused reads {SCHEMA}: use another store"
         )
-    if SUM in metadata and metadata[SUM] != _sum(table):
-        raise damaged(path, "its checksum does not fit")
-    table = table.rename_columns([EARLIER.get(name, name) for name in table.column_names])
-    for name in NEEDED:
-        if name not in table.column_names:
-            raise damaged(path, f"it has no column {name!r}")
-    for field in table.schema:
-        wanted = schema.field(field.name).type if field.name in schema.names else field.type
-        same = field.type == wanted or (pa.types.is_list(field.type) and pa.types.is_list(wanted))
-        if not same and not pa.types.is_null(field.type):
-            raise damaged(path, f"its column {field.name!r} has the type {field.type}, not {wanted}")
-    rows = pa.concat_tables([schema.empty_table(), table], promote_options="default")
-    for wrong in wrong_values(rows):
+    other = set(table.schema) ^ set(schema)
+    if other:
+        raise damaged(path, f"its columns are not those of results: {listed({one.name for one in other})}")
+    table = table.select(schema.names)
+    for wrong in wrong_values(table):
         raise damaged(path, wrong)
-    return rows
+    return table
 
 
 def _read(path: Path) -> pa.Table:
@@ -317,36 +300,11 @@ def _read(path: Path) -> pa.Table:
     from pyarrow import parquet
 
     try:
-        table = parquet.ParquetFile(path).read(use_threads=False)  # quicker than read_table for a few rows
+        # Quicker than parquet.read_table for a few rows.
+        table = parquet.ParquetFile(path, page_checksum_verification=True).read(use_threads=False)
         table.validate(full=True)
         return table
     except FileNotFoundError:
         raise
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, OverflowError, MemoryError) as error:
         raise damaged(path, reason(error)) from error
-
-
-def _sum(table: pa.Table) -> bytes:
-    """Hash names, types and values, however they are stored."""
-    from pyarrow import types
-
-    found = sha256()
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        kind = "list" if types.is_list(column.type) else column.type  # its items have names that change
-        found.update(f"{name}:{kind}:{len(column)}".encode())
-        for part in _parts(column):
-            found.update(part)
-    return found.hexdigest().encode()
-
-
-def _parts(column: Any) -> Iterator[bytes]:
-    from pyarrow import compute, types
-
-    if types.is_list(column.type):
-        yield from _parts(compute.list_value_length(column))
-        yield from _parts(compute.list_flatten(column))
-    elif any(kind(column.type) for kind in (types.is_boolean, types.is_integer, types.is_floating)):
-        yield compute.is_null(column).to_numpy().tobytes()
-        yield compute.fill_null(column, 0).to_numpy().tobytes()
-    elif not types.is_null(column.type):  # texts, or what damage has made of them
-        yield json.dumps(column.to_pylist(), default=str).encode()

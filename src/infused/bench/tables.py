@@ -1,4 +1,4 @@
-"""Tables from the rows of a benchmark: the best of every method, who beats whom, mean ranks.
+"""Tables from the rows of a benchmark, as Markdown, CSV and LaTeX: the best of every method, who beats whom.
 
 Every table is made of the rows of one protocol and says which. What is missing is a dash, and what failed is
 counted and named below the table.
@@ -6,36 +6,202 @@ counted and named below the table.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from infused._runtime.files import guarded
+from infused._runtime.messages import check_choice
 from infused._runtime.progress import time_text
-from infused.bench import paper
 from infused.bench.plan import REFERENCES, ProtocolName
-from infused.bench.ranks import ALPHA, holm, paired_test, rank_comparison
-from infused.bench.rows import failed_cells, metric_of, of_protocol, other_variants, plain_methods, scored
-from infused.bench.standings import Standings
-from infused.bench.statistics import best_scores, score_summary
-from infused.bench.table_formats import (
-    CHOICES,
-    DASH,
-    ERRORS,
-    OPTIMISM,
-    ResultTable,
-    failure_notes,
-    fold_note,
+from infused.bench.rows import (
+    CELL,
+    failed_cells,
     in_order,
+    metric_of,
+    of_protocol,
+    older,
+    other_variants,
+    plain_methods,
+    scored,
+)
+from infused.bench.standings import Standings, front_sentence
+from infused.bench.statistics import (
+    ALPHA,
+    DASH,
+    best_scores,
+    holm,
     p_text,
-    protocol_words,
-    variant_note,
-    version_notes,
+    paired_test,
+    rank_comparison,
+    score_summary,
 )
 from infused.record.sentences import measure, score_text, shown, signed, unit
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+
+FORMATS = ("markdown", "csv", "latex")
+
+
+_LATEX = {
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
+    **{"<": r"\textless{}", ">": r"\textgreater{}", "±": r"$\pm$", "²": r"$^2$", DASH: "--"},
+    **{"†": r"$^\dagger$", "‡": r"$^\ddagger$"},
+}
+
+
+@dataclass(frozen=True)
+class ResultTable:
+    """What people read, and the numbers behind it."""
+
+    caption: str
+    cells: DataFrame
+    """Texts; the first column names the row."""
+    data: DataFrame
+    """Numbers, one line for each thing that was measured: what CSV holds."""
+    notes: tuple[str, ...] = ()
+    strong: frozenset[tuple[int, str]] = field(default_factory=frozenset)
+    """Cells to stress, by row and column."""
+    left: int = 1
+    """The first so many columns hold words, the others numbers."""
+
+    def to(self, format: str) -> str:
+        """Write the table in one of ``FORMATS``; CSV holds the numbers, the others what people read."""
+        check_choice("format", format, FORMATS)
+        return {"markdown": self.to_markdown, "csv": self.to_csv, "latex": self.to_latex}[format]()
+
+    def to_markdown(self) -> str:
+        """Write a pipe table, its caption above and its notes below, columns aligned in the source, too."""
+        head = [escape_markdown(name) for name in self.cells.columns]
+        body = self._texts(escape_markdown, "**{}**")
+        widths = [max(len(row[n]) for row in [head, *body]) for n in range(len(head))]
+        widths = [max(width, 3) for width in widths]
+        rule = ["-" * width if n < self.left else "-" * (width - 1) + ":" for n, width in enumerate(widths)]
+        lines = [self._padded(row, widths) for row in (head, rule, *body)]
+        notes = [f"- {escape_markdown(note)}" for note in self.notes]
+        return "\n".join([escape_markdown(self.caption), "", *lines, *([""] if notes else []), *notes, ""])
+
+    def _padded(self, row: list[str], widths: list[int]) -> str:
+        fitted = [
+            text.ljust(width) if n < self.left else text.rjust(width)
+            for n, (text, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        return f"| {' | '.join(fitted)} |"
+
+    def to_csv(self) -> str:
+        """Write the numbers, comma-separated; what is missing is empty."""
+        # Whole numbers stay whole also where some are missing.
+        whole = self.data.convert_dtypes().map(lambda one: guarded(one) if isinstance(one, str) else one)
+        return str(whole.to_csv(index=False, lineterminator="\n", float_format="%.6g"))
+
+    def to_latex(self) -> str:
+        """Write a table environment for the package booktabs."""
+        columns = "".join("l" if n < self.left else "r" for n in range(len(self.cells.columns)))
+        head = " & ".join(escape_latex(name) for name in self.cells.columns)
+        body = [" & ".join(row) + r" \\" for row in self._texts(escape_latex, r"\textbf{{{}}}")]
+        notes = [rf"\par\footnotesize {escape_latex(note)}" for note in self.notes]
+        return "\n".join(
+            [
+                r"\begin{table}",
+                r"\centering",
+                rf"\caption{{{escape_latex(self.caption)}}}",
+                rf"\begin{{tabular}}{{{columns}}}",
+                r"\toprule",
+                rf"{head} \\",
+                r"\midrule",
+                *body,
+                r"\bottomrule",
+                r"\end{tabular}",
+                *notes,
+                r"\end{table}",
+                "",
+            ]
+        )
+
+    def _texts(self, escape: Callable[[str], str], strong: str) -> list[list[str]]:
+        rows = []
+        for n, row in enumerate(self.cells.itertuples(index=False)):
+            texts = [escape(str(text)) for text in row]
+            names = zip(texts, self.cells.columns, strict=True)
+            rows.append([strong.format(t) if (n, name) in self.strong else t for t, name in names])
+        return rows
+
+
+def escape_markdown(text: str) -> str:
+    """Escape text so that Markdown shows it as it is, on one line."""
+    one_line = re.sub(r"([\\`*_\[\]|])", r"\\\1", " ".join(text.split()))
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", one_line)  # elsewhere it opens no tag
+
+
+def escape_latex(text: str) -> str:
+    """Escape text so that LaTeX shows it as it is."""
+    return "".join(_LATEX.get(one, one) for one in " ".join(text.split()))
+
+
+LEAKY = (
+    "LEAKY PROTOCOL: features were selected on all samples, those of the test folds included, so these "
+    "figures are too high; they serve only to compare with published tables."
+)
+OPTIMISM = "The best over k is chosen on the very folds that it is reported for, so it is optimistic"
+CHOICES = (
+    "Each k, and which method is the best, were chosen on the very folds that they are reported for, so the "
+    "figures are optimistic and p is rather too small."
+)
+ERRORS = "Standard errors are corrected for overlapping training parts (Nadeau and Bengio 2003)."
+
+
+def protocol_words(protocol: str) -> str:
+    """Return what a caption says of the protocol."""
+    if protocol == "leaky":
+        return LEAKY
+    return "Nested: features, scaling, transform and C were chosen inside the training part of each fold."
+
+
+def fold_note(summary: DataFrame) -> str:
+    """Say on how many folds each data set was measured, and who has fewer."""
+    counts = summary.groupby(["dataset", "label"])["n_folds"].max()
+    words = []
+    for dataset in in_order(counts.index.get_level_values("dataset").unique()):
+        mine = counts[dataset]
+        fewer = [f"{label} {n}" for label, n in mine.items() if n < mine.max()]
+        words.append(f"{dataset} {mine.max()}" + (f" ({', '.join(fewer)})" if fewer else ""))
+    return f"Folds, over all repeats: {'; '.join(words)}."
+
+
+def failure_notes(rows: DataFrame) -> list[str]:
+    """Count and name what failed in one note, if anything did."""
+    failed = failed_cells(rows)
+    if len(failed) == 0:
+        return []
+    totals = rows.drop_duplicates(CELL).groupby(["dataset", "label"]).size()
+    words = []
+    for (dataset, label, status), cells in failed.groupby(["dataset", "label", "status"], sort=True):
+        reason = next((str(one) for one in cells["reason"] if one), "")
+        why = f"{status}: {reason}" if reason else status
+        words.append(f"{label} on {dataset}, {len(cells)} of {totals[dataset, label]} folds ({why})")
+    what = "1 cell failed and is" if len(failed) == 1 else f"{len(failed)} cells failed and are"
+    return [f"† {what} left out: {'; '.join(words)}."]
+
+
+def variant_notes(rows: DataFrame) -> list[str]:
+    """Say who is left out of a table of methods with their defaults, if anybody is."""
+    variants = other_variants(rows)
+    return [f"Left out, because they are variants: {', '.join(variants)}."] if variants else []
+
+
+def version_notes(rows: DataFrame) -> list[str]:
+    """Name the methods that were measured in an earlier version, if there are any."""
+    found = rows[older(rows)]
+    if found.empty:
+        return []
+    labels = in_order(found["label"].unique())
+    return [f"Measured with an earlier version, whose figures may differ from today's: {', '.join(labels)}."]
 
 
 class BestScores:
@@ -122,8 +288,8 @@ def accuracy_table(
 
     mine = of_protocol(rows, protocol)
     best = BestScores(mine, metric_of(mine, metric), protocol)
-    labels = in_order(mine["label"].unique(), paper.METHODS)
-    datasets = in_order(mine["dataset"].unique(), paper.DATASETS)
+    labels = in_order(mine["label"].unique())
+    datasets = in_order(mine["dataset"].unique())
     cells = {"Method": labels} | {name: [best.text(label, name) for label in labels] for name in datasets}
     strong = {(labels.index(one), name) for name in datasets for one in best.winners(labels, name)}
     sign = unit(best.metric)[1]
@@ -174,14 +340,16 @@ def standings_table(standings: Standings) -> ResultTable:
     return ResultTable(
         caption=f"Methods on {standings.dataset}, each with the k of its best mean ± standard error (SE). "
         "k (1 SE): smallest k within 1 SE of that. Stability (Nogueira et al. 2018): 1 if "
-        "every fold selects the same features, 0 if no more alike than at random. p: paired corrected "
-        "t-test against the best, after Holm (not for references). "
+        "every fold selects the same features, 0 if no more alike than at random; for sets of one size it is "
+        "Kuncheva's index. Jaccard: mean share of the features of two folds that both have. p: paired "
+        "corrected t-test against the best, after Holm (not for references). "
         f"{protocol_words(standings.protocol)} {CHOICES} {ERRORS}",
         cells=pd.DataFrame(lines),
         data=numbers[columns].rename(columns={"label": "method", "error": "standard_error"}),
         notes=(
             *([standings.reason] if standings.reason else []),
             *_spent(standings),
+            *filter(None, [front_sentence(standings)]),
             fold_note(standings.curves),
             *failure_notes(standings.rows),
             *version_notes(standings.rows),
@@ -219,7 +387,8 @@ def _as_shown(found: DataFrame, metric: str) -> DataFrame:
 
 _CSV = (
     "label", "mean", "error", "k", "smallest_k", "n_folds", "failed", "stability", "stability_low",
-    "stability_high", "select_seconds", "difference", "low", "high", "p_value", "p_holm",
+    "stability_high", "kuncheva", "jaccard", "select_seconds", "difference", "low", "high", "p_value",
+    "p_holm",
 )  # fmt: skip
 
 
@@ -231,6 +400,7 @@ def _standings_line(one: dict[str, Any], metric: str, title: str) -> dict[str, s
         "k": f"{one['k']:.0f}" if there else DASH,
         "k (1 SE)": f"{one['smallest_k']:.0f}" if there and not reference else DASH,
         "Stability": DASH if np.isnan(one["stability"]) else f"{round(one['stability'], 2) + 0.0:.2f}",
+        "Jaccard": DASH if np.isnan(one["jaccard"]) else f"{one['jaccard']:.2f}",
         "Seconds": DASH if np.isnan(one["select_seconds"]) else f"{one['select_seconds']:.2g}",
         "p": p_text(one["p_value" if reference else "p_holm"]),
     }
@@ -245,7 +415,7 @@ def rank_table(
 ) -> ResultTable:
     """Show mean ranks over data sets, with letters for methods that Nemenyi's test cannot tell apart.
 
-    The parameters are those of :func:`infused.bench.ranks.rank_comparison`.
+    The parameters are those of :func:`infused.bench.statistics.rank_comparison`.
     """
     import pandas as pd
 
@@ -257,19 +427,17 @@ def rank_table(
     ]
     ranks = [f"{rank:.2f}" for rank in found.mean_ranks]
     mine = of_protocol(rows, protocol)
-    ranked, every = found.datasets, in_order(mine["dataset"].unique(), paper.DATASETS)
+    ranked, every = found.datasets, in_order(mine["dataset"].unique())
     left_out = [name for name in every if name not in ranked]
     notes = [f"Data sets: {', '.join(ranked)}."]
     if left_out:
         notes.append(f"Left out, because a method has no result there: {', '.join(left_out)}.")
-    if variants := other_variants(mine):
-        notes.append(variant_note(variants))
-    notes += version_notes(plain_methods(mine))
+    notes += [*variant_notes(mine), *version_notes(plain_methods(mine))]
     return ResultTable(
         caption=f"Mean ranks over {len(ranked)} data sets, 1 is best. Friedman: chi-square "
         f"{test.statistic:.2f}, p {p_text(test.p_value)}; Iman and Davenport: F {test.f_statistic:.2f}, "
         f"p {p_text(test.f_p_value)}. Methods that share a letter differ by less than Nemenyi's difference, "
-        f"{found.critical_difference:.2f} at {found.alpha:g}. {protocol_words(protocol)} {OPTIMISM}.",
+        f"{found.critical_difference:.2f} at {ALPHA:g}. {protocol_words(protocol)} {OPTIMISM}.",
         cells=pd.DataFrame({"Method": found.labels, "Mean rank": ranks, "Alike": letters}),
         data=pd.DataFrame(
             {"method": found.labels, "mean_rank": found.mean_ranks, "alike": letters, "protocol": protocol}
@@ -302,9 +470,7 @@ def ablation_table(rows: DataFrame, *, protocol: ProtocolName = "nested") -> Res
     variants = sorted(set(mine["label"]) - {WHOLE})
     if not variants:
         return None
-    parts = {
-        name: mine[mine["dataset"] == name] for name in in_order(mine["dataset"].unique(), paper.DATASETS)
-    }
+    parts = {name: mine[mine["dataset"] == name] for name in in_order(mine["dataset"].unique())}
     records = [one for part in parts.values() for one in _differences(part, variants)]
     cells = {"Method": [WHOLE, *variants]}
     for name, part in parts.items():

@@ -80,14 +80,6 @@ class Memory:
         return self.new[key]
 
 
-@dataclass(frozen=True)
-class Message:
-    """A message of a worker before it sends rows: it has the cell, or its own work on it begins."""
-
-    new: Values
-    """What it computed for others, too."""
-
-
 class Worker:
     """One process, and the cell that it has."""
 
@@ -153,12 +145,10 @@ class Worker:
     def _received(self) -> list[Row] | None:
         try:
             while self.pipe.poll():
-                message = self.pipe.recv()
-                if not isinstance(message, Message):
-                    rows, new = message
-                    self._shared.update(new)
+                rows, new = self.pipe.recv()
+                self._shared.update(new)
+                if rows is not None:
                     return list(rows)
-                self._shared.update(message.new)
                 if self._since is None:
                     self._began = monotonic()
                 self._since = monotonic()
@@ -226,7 +216,10 @@ def evaluate_all(
 
 
 def work(pipe: Any, config: dict[str, Any]) -> None:
-    """Live as a worker: receive a cell, say so, say when the work of its method begins, send its rows."""
+    """Live as a worker: receive a cell, say so, say when the work of its method begins, send its rows.
+
+    Each message has the rows, or None before there are any, and what was computed for other cells too.
+    """
     threading.Thread(target=_end_with_parent, daemon=True).start()
     set_config(**config)
     problem: Any = None
@@ -235,13 +228,10 @@ def work(pipe: Any, config: dict[str, Any]) -> None:
             cell, new, shared = pipe.recv()
             problem = problem if new is None else new
             memory = Memory(shared)
-            pipe.send(Message({}))
-            rows = rows_or_failure(problem, cell, memory, partial(_tell, pipe, memory))
+            pipe.send((None, {}))
+            begins = partial(pipe.send, (None, memory.new))  # with what is new when its own work begins
+            rows = rows_or_failure(problem, cell, memory, begins)
             pipe.send((rows, memory.new))
-
-
-def _tell(pipe: Any, memory: Memory) -> None:
-    pipe.send(Message(memory.new))
 
 
 def rows_or_failure(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Sequence
-
-from infused._runtime.processes import TerminatedError, orderly_end
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 __all__ = ["main"]
 
@@ -56,3 +58,30 @@ def _main(arguments: Sequence[str] | None) -> int:
     from infused.cli.app import run
 
     return run(sys.argv[1:] if arguments is None else list(arguments))
+
+
+class TerminatedError(SystemExit):
+    """The process was ended by a signal; temporary files are removed on the way."""
+
+    code: int
+
+
+@contextmanager
+def orderly_end() -> Iterator[None]:
+    """Raise `TerminatedError` where SIGTERM or SIGHUP would end the process at once."""
+    known = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    here = threading.current_thread() is threading.main_thread()
+    ours = [one for one in known if here and signal.getsignal(one) is signal.SIG_DFL]
+
+    def end(number: int, frame: Any) -> None:
+        for one in ours:  # whoever ends a process often says so twice
+            signal.signal(one, signal.SIG_IGN)
+        raise TerminatedError(128 + number)
+
+    for one in ours:
+        signal.signal(one, end)
+    try:
+        yield
+    finally:
+        for one in ours:
+            signal.signal(one, signal.SIG_DFL)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 from rich.text import Text
 
 from infused.cli import options as o
 from infused.cli import terminal
-from infused.cli.errors import BAD_INPUT
-from infused.cli.options import AllowImports, help_page, spelled
 from infused.cli.terminal import Watch
 from infused.exceptions import Setting
 
@@ -19,21 +17,19 @@ if TYPE_CHECKING:
 
     from infused.selectors.registry import SelectorInfo
 
-METHODS_HELP = help_page(
+
+@o.command(
     """List the methods: what they do, where they were published, and whether they take continuous targets.
 
     With an ID, list the parameters of that method with their defaults.
     """,
     "infused methods",
     "infused methods mrmr",
+    method=typer.Argument(metavar="[ID]", help="Show the parameters of this one."),
 )
-
-
 def methods(
-    method: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="Show the parameters of this one.")
-    ] = None,
-    allow_imports: AllowImports = False,
+    method: str | None = None,
+    allow_imports: bool = False,
 ) -> None:
     """List all methods, or the parameters of one."""
     from infused.selectors.registry import available_selectors, selector_info
@@ -70,7 +66,7 @@ def _show_one(console: Console, info: SelectorInfo) -> None:
         console.print(Text(info.reference))
     table = terminal.plain_table("parameter", "default", "option")
     for name, value in defaults_of(info.id, allow_imports=True).items():
-        table.add_row(name, str(value), spelled(Setting(name)))
+        table.add_row(name, str(value), o.spelled(Setting(name)))
     console.print(table)
 
 
@@ -78,22 +74,10 @@ def _targets(info: SelectorInfo) -> str:
     return "for classes and continuous targets" if info.regression else "for classes only"
 
 
-DATASETS_HELP = o.help_page(
+@o.command(
     "List the data that go by a name, their sizes, and how to obtain those that are absent.",
     "infused datasets",
 )
-FETCH_HELP = o.help_page(
-    """Download public data once, checked by their SHA-256; a transfer that was cut goes on where it was.
-
-    They are kept in the folder that the environment variable INFUSED_DATA names, or in the cache. Where the
-    sum of a file is not known, the first file of the stated size settles it. What cannot be had is reported,
-    the others are fetched, and the exit code is 2.
-    """,
-    "infused datasets fetch Lymphoma Isolet1",
-    "infused datasets fetch",
-)
-
-
 def datasets(context: typer.Context) -> None:
     """List the data that can be given by name."""
     if context.invoked_subcommand is not None:
@@ -126,14 +110,22 @@ def datasets(context: typer.Context) -> None:
     console.print(Text(f"Files with these suffixes are read as well: {formats}", "dim"))
 
 
+@o.command(
+    """Download public data once, checked by their SHA-256; a transfer that was cut goes on where it was.
+
+    They are kept in the folder that the environment variable INFUSED_DATA names, or in the cache. Where the
+    sum of a file is not known, the first file of the stated size settles it. What cannot be had is reported,
+    the others are fetched, and the exit code is 2.
+    """,
+    "infused datasets fetch Lymphoma Isolet1",
+    "infused datasets fetch",
+    names=typer.Argument(
+        metavar="[NAME...]", help="Names that infused datasets lists; by default all of them."
+    ),
+)
 def fetch(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[NAME...]", help="Names that infused datasets lists; by default all of them."
-        ),
-    ] = None,
-    quiet: o.Quiet = False,
+    names: list[str] | None = None,
+    quiet: bool = False,
 ) -> None:
     """Download data by name, and keep them."""
     from infused.data import DataError, available_datasets, dataset_info
@@ -156,4 +148,4 @@ def fetch(
     for line in failed:
         terminal.warn(terminal.stderr(), line)
     if failed:
-        raise typer.Exit(BAD_INPUT)
+        raise typer.Exit(o.BAD_INPUT)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.text import Text
 
 from infused._runtime.messages import extra
 from infused.cli import options as o
 from infused.cli import terminal
-from infused.cli.errors import OUR_FAULT
 from infused.cli.terminal import Watch
 from infused.exceptions import Setting
 
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
     from infused.workflow import Comparison
 
 
-COMPARE_HELP = o.help_page(
+@o.command(
     """Compare selectors on DATA by cross-validation: which is best, and with how many features?
 
     Every method selects on the training part of each fold, and a model with these features is scored on the
@@ -33,49 +31,38 @@ COMPARE_HELP = o.help_page(
     """,
     "infused compare breast-cancer --folds 5 -k 5,10",
     "infused compare patients.csv --target diagnosis --methods lasso,mrmr -k 2,5",
+    reads=o.READ_OPTIONS,
+    methods=o.option(
+        "--methods a,b",
+        "Ids, separated by commas; by default infused-lasso, lasso, greedy-forward, mrmr, anova. Random "
+        "features are always added. Parameters follow colons: lasso:lambda1=0.1.",
+    ),
+    repeats=o.option("--repeats N", "Repeats of the cross-validation: more show smaller differences."),
+    jobs=o.PROCESSES,
+    store=o.option("--store DIR", "Keep every result in this folder."),
 )
-
-
-@o.reads_data
 def compare(
-    data: o.Data,
+    data: str,
     reading: dict[str, Any],
-    methods: Annotated[
-        str | None,
-        typer.Option(
-            "--methods",
-            metavar="a,b",
-            help="Ids, separated by commas; by default infused-lasso, lasso, greedy-forward, mrmr, anova. "
-            "Random features are always added. Parameters follow colons: lasso:lambda1=0.1.",
-        ),
-    ] = None,
-    features: Annotated[
-        str | None,
-        typer.Option("-k", "--features", metavar="K,K", help="Numbers of features; by default even steps."),
-    ] = None,
-    folds: Annotated[int, typer.Option("--folds", metavar="N", help="Folds of the cross-validation.")] = 5,
-    repeats: Annotated[
-        int,
-        typer.Option(
-            "--repeats", metavar="N", help="Repeats of the cross-validation: more show smaller differences."
-        ),
-    ] = 1,
-    scoring: o.Scoring = None,
-    protocol: o.ProtocolOption = "nested",
-    classifier: o.CLASSIFIER = None,
-    allow_imports: o.AllowImports = False,
-    seed: o.Seed = 0,
-    jobs: o.Processes = -1,
-    timeout: o.Timeout = None,
-    store: Annotated[
-        Path | None, typer.Option("--store", metavar="DIR", help="Keep every result in this folder.")
-    ] = None,
-    scheduler: o.Scheduler = None,
-    workers: o.Workers = None,
-    output: o.Output = None,
-    report: o.Report = True,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
+    methods: str | None = None,
+    features: str | None = None,
+    folds: int = 5,
+    repeats: int = 1,
+    scoring: str | None = None,
+    transform: str = "auto",
+    protocol: str = "nested",
+    classifier: str | None = None,
+    allow_imports: bool = False,
+    seed: int = 0,
+    jobs: int = -1,
+    timeout: float | None = None,
+    store: Path | None = None,
+    scheduler: str | None = None,
+    workers: int | None = None,
+    output: Path | None = None,
+    report: bool = True,
+    json: bool = False,
+    quiet: bool = False,
 ) -> None:
     """Compare as the options say, show the answer and write the files."""
     from infused import workflow
@@ -93,6 +80,7 @@ def compare(
             folds=folds,
             repeats=repeats,
             scoring=scoring,
+            transform=transform,
             protocol=protocol,
             classifier=classifier,
             seed=seed,
@@ -105,13 +93,14 @@ def compare(
         )
         again = command_again(data, reading, found, scoring)
         written = [] if output is None else found.save(output, report=report, command=again)
+        watch.notes(found.data.notes)
     if json:
         terminal.print_json(found.to_json())
     elif not quiet:
         show_comparison(terminal.results(), found, written)
         terminal.next_commands(terminal.results(), *_next(data, reading, found))
     if found.n_failed:
-        raise typer.Exit(OUR_FAULT)
+        raise typer.Exit(o.OUR_FAULT)
 
 
 def show_comparison(console: Console, found: Comparison, written: list[Path]) -> None:
@@ -120,14 +109,7 @@ def show_comparison(console: Console, found: Comparison, written: list[Path]) ->
 
     console.print(found.verdict)
     made = standings_table(found.standings)
-    names = list(made.cells.columns)
-    shown = terminal.plain_table(*names, right=tuple(names[1:]))
-    n_methods, n_best = len(found.standings.methods), len(found.standings.tied)
-    for n, row in enumerate(made.cells.itertuples(index=False)):
-        cells = [terminal.printable(str(text)) for text in row]
-        name = Text(cells[0], "bold" if n < n_methods else "")
-        shown.add_row(name, *cells[1:], style="bold" if n < n_best else None, end_section=n + 1 == n_methods)
-    console.print(shown)
+    console.print(terminal.result_table(made, len(found.standings.methods)))
     for words in (made.caption, *made.notes):
         console.print(words, style="dim")
     for path in written:
@@ -147,6 +129,8 @@ def _next(data: str, reading: dict[str, Any], found: Comparison) -> list[tuple[s
     for name, value in parameters.items():
         words += ["--set", f"{name}={value}"]
     words += ["--allow-imports"] if found.experiment.allow_imports else []
+    fixed = found.experiment.transform
+    words += ["--transform", fixed] if fixed not in ("auto", "none") else []
     return [("Use it", o.typed(*words, options=reading))]
 
 
@@ -159,6 +143,7 @@ def command_again(data: str, reading: dict[str, Any], found: Comparison, scoring
     words += ["-k", ",".join(str(k) for k in experiment.problems[0].ks)]
     words += ["--folds", str(experiment.folds), "--repeats", str(experiment.repeats)]
     words += ["--scoring", scoring] if scoring else []
+    words += ["--transform", experiment.transform] if experiment.transform != "auto" else []
     words += ["--protocol", experiment.protocol] if experiment.protocol != "nested" else []
     words += ["--classifier", shlex.quote(experiment.classifier)] if experiment.classifier else []
     words += ["--allow-imports"] if experiment.allow_imports else []

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import log
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
 from rich.text import Text
 
 from infused.cli import options as o
@@ -21,61 +20,67 @@ if TYPE_CHECKING:
     from infused.workflow.explain import Explanation, Neighbour
 
 
-EXPLAIN_HELP = o.help_page(
-    """Explain one feature: its values by class, what it explains of the target, and its closest features.
-
-    With --output, a picture of its graph beside its target graph is written, and the facts as JSON.
-    """,
-    "infused explain breast-cancer 'worst radius'",
-    "infused explain patients.csv glucose --target diagnosis --output glucose",
-)
 MOST_BARS = 16
+NARROW = 70  # characters, below which the quartiles find no room
 MOST_CLASSES = 6
 
 
-@o.reads_data
+@o.command(
+    """Explain one feature: its values by class, what it explains of the target, and its closest features.
+
+    With --output, a page, a picture of its graph beside its target graph, and the facts as JSON are written.
+    """,
+    "infused explain breast-cancer 'worst radius'",
+    "infused explain patients.csv glucose --target diagnosis --output glucose",
+    reads=o.READ_OPTIONS,
+)
 def explain(
-    data: o.Data,
-    feature: Annotated[str, typer.Argument(metavar="FEATURE", help="A feature, by name or position from 0.")],
+    data: str,
+    feature: str,
     reading: dict[str, Any],
-    neighbours: Annotated[
-        int, typer.Option("--neighbours", min=1, metavar="N", help="Number of neighbours to show.")
-    ] = 8,
-    jobs: o.Jobs = -1,
-    output: o.Output = None,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
-    force: o.Force = False,
+    transform: str = "none",
+    neighbours: int = 8,
+    jobs: int = -1,
+    output: Path | None = None,
+    json: bool = False,
+    quiet: bool = False,
+    force: bool = False,
 ) -> None:
-    """Explain one feature, and write its picture and facts where asked."""
+    """Explain one feature, and write its page, picture and facts where asked."""
     from infused import workflow
     from infused.workflow.explain import check_files
 
     if output is not None:
         check_files(output, force)
     with Watch(quiet=quiet or json) as watch:
-        found = workflow.explain(data, feature, neighbours=neighbours, n_jobs=jobs, **reading)
+        found = workflow.explain(
+            data, feature, transform=transform, neighbours=neighbours, n_jobs=jobs, **reading
+        )
         written = [] if output is None else found.save(output, force=force)
-        watch.notes(found.notes)
     if json:
         terminal.print_json(found.to_json())
     elif not quiet:
         show_explanation(terminal.results(), found, written)
+        watch.notes(found.notes)
         again = o.typed("infused", "select", data, "-k", "auto", options=reading)
         terminal.next_commands(terminal.results(), ("Select the best features", again))
 
 
 def show_explanation(console: Console, found: Explanation, written: list[Path]) -> None:
     """Show what a person wants to know first, on one screen."""
-    where = f"  one of {found.n_features:,} features, {found.n_samples:,} samples"
-    console.print(Text.assemble((terminal.printable(found.name), "bold"), where))
+    from infused.record.sentences import short_number
+
+    where = f"one of {found.n_features:,} features, {found.n_samples:,} samples"
+    terminal.box(console, f"{found.name}  {where}", found.verdict)
+    console.print()
     console.print(_figures(found))
     target = terminal.printable(found.target)
     if found.levels is not None:
         _titled(console, f"Its levels by {target}", _by_level(found, found.levels))
     else:
         low, high = found.bin_edges[0], found.bin_edges[-1]
-        _titled(console, f"By {target}, bars from {low:.3g} to {high:.3g}", _by_target(found))
+        title = f"By {target}, bars from {short_number(low)} to {short_number(high)}"
+        _titled(console, title, _by_target(found, console.width < NARROW))
     if found.by_correlation:
         _titled(console, "Closest by correlation", _neighbours(found.by_correlation))
     if found.by_similarity:
@@ -95,9 +100,11 @@ def _titled(console: Console, title: str, table: Table) -> None:
 def _figures(found: Explanation) -> Table:
     from rich.table import Table
 
+    from infused.record.sentences import p_words
+
     places = f"of {found.n_features:,}"
     information = found.mutual_information
-    share = "adjusted R²" if found.data.kind == "real" else "McFadden's R²"
+    share = "McFadden's R², beyond chance" if found.data.kind == "classes" else "adjusted R²"
     table = Table.grid(padding=(0, 2))
     values = f"{found.n_distinct:,} different" if found.levels is None else f"{len(found.levels)} levels"
     graph = []
@@ -112,24 +119,51 @@ def _figures(found: Explanation) -> Table:
         ("Values", values),
         (
             "Explains alone",
-            f"{found.alone:.1%} of {terminal.printable(found.target)} ({share}), beyond chance",
+            f"{found.alone:.1%} of {terminal.printable(found.target)} ({share})",
         ),
-        ("F value", f"{found.f_value.value:.4g} (p = {found.p_value:.2g}), rank {rank}"),
-        ("Mutual information", f"{information.value:.4g} nats, rank {information.rank:,} {places}"),
+        (
+            f"{found.test[0].upper()}{found.test[1:]}",
+            f"{found.f_value.value:.4g} ({p_words(found.p_value)}), rank {rank}",
+        ),
+        *(
+            [("Mutual information", f"{information.value:.4g} nats, rank {information.rank:,} {places}")]
+            if information is not None
+            else []
+        ),
+        *_survival(found),
         *graph,
     ):
         table.add_row(Text(f"  {name}", "dim"), Text(value))
     return table
 
 
-def _by_target(found: Explanation) -> Table:
-    numbers = ("samples", "min", "25%", "median", "75%", "max")
+def _survival(found: Explanation) -> list[tuple[str, str]]:
+    """Return what times and events say of the feature: its hazard ratio, and survival in its parts."""
+    from infused.record.sentences import hazard_words, log_rank_words
+
+    words, curves = hazard_words(found.hazard), found.survival
+    pairs = [("Hazard ratio", words.removeprefix("Hazard ratio "))] if words else []
+    if curves is not None:
+        parts = [
+            f"{terminal.printable(part.name)}: {part.n_events:,} of {part.count:,}" for part in curves.parts
+        ]
+        pairs.append(("Events", f"{'; '.join(parts)} ({log_rank_words(curves)})"))
+    return pairs
+
+
+def _by_target(found: Explanation, narrow: bool) -> Table:
+    """Give the five numbers of each part beside its histogram; three where the terminal is narrow."""
+    from infused.record.sentences import short_number
+
+    five = ("min", "25%", "median", "75%", "max")
+    step = 2 if narrow else 1
+    numbers = ("samples", *five[::step])
     table = terminal.plain_table("", *numbers, "", right=numbers)
     for part in found.by_target:
         table.add_row(
             Text(terminal.printable(part.name, 24)),
             f"{part.count:,}",
-            *(f"{value:.3g}" for value in part.five or ()),
+            *(short_number(value) for value in (part.five or ())[::step]),
             Text(terminal.sparks(_fewer(part.histogram)), "cyan", no_wrap=True),
         )
     return table

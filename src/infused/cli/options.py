@@ -1,100 +1,30 @@
-"""Options that several commands share, how their texts are read, and how parameters are spelled."""
+"""The options of all commands, how their texts are read, and how parameters are spelled."""
 
 from __future__ import annotations
 
+import csv
 import inspect
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, TypeAlias, get_args
+from typing import Annotated, Any, NamedTuple, get_args
 
 import typer
 
 from infused.exceptions import InputError, Setting
 
-READING = "Reading the data"
-RESULTS = "Results"
-CLUSTER = "Cluster"
+READING, RESULTS, MODEL, CLUSTER = "Reading the data", "Results", "Model", "Cluster"
+OUR_FAULT, BAD_INPUT, STOPPED = 1, 2, 130  # exit codes
 
 
-def _reading(*names: str, help: str, **more: Any) -> Any:
-    return typer.Option(*names, help=help, rich_help_panel=READING, **more)
-
-
-def _result(*names: str, help: str, **more: Any) -> Any:
-    return typer.Option(*names, help=help, rich_help_panel=RESULTS, **more)
-
-
-Data: TypeAlias = Annotated[
-    str,
-    typer.Argument(
-        metavar="DATA",
-        help="A file, an http(s) address, - for standard input, or a name that infused datasets lists.",
-    ),
-]
-RecordFile: TypeAlias = Annotated[
-    Path, typer.Argument(metavar="SELECTION.JSON", help="What infused select wrote, or its folder.")
-]
-Output: TypeAlias = Annotated[
-    Path | None, _result("--output", "-o", metavar="DIR", help="Folder for the files.")
-]
-Report: TypeAlias = Annotated[bool, _result("--report/--no-report", help="Write the page, or do not.")]
-Json: TypeAlias = Annotated[bool, _result("--json", help="Print JSON, and nothing else.")]
-Quiet: TypeAlias = Annotated[bool, _result("--quiet", "-q", help="Print warnings and errors only.")]
-Force: TypeAlias = Annotated[bool, _result("--force", help="Replace earlier results.")]
-Seed: TypeAlias = Annotated[
-    int, typer.Option("--seed", min=0, max=2**32 - 1, metavar="N", help="Random seed.")
-]
-Jobs: TypeAlias = Annotated[
-    int,
-    typer.Option(
-        "--jobs", metavar="N", help="Threads; -1 for every core. The result does not depend on them."
-    ),
-]
-Processes: TypeAlias = Annotated[
-    int, typer.Option("--jobs", metavar="N", help="Processes; -1 for every core.")
-]
-Timeout: TypeAlias = Annotated[
-    float | None, typer.Option("--timeout", metavar="SECONDS", help="Time limit for one method on one fold.")
-]
-Scheduler: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="Run on the Dask cluster with this scheduler, like tcp://node1:8786.",
-        rich_help_panel=CLUSTER,
-    ),
-]
-Workers: TypeAlias = Annotated[
-    int | None,
-    typer.Option(
-        "--workers",
-        metavar="N",
-        help="Run on a Dask cluster of N processes, started for this command.",
-        rich_help_panel=CLUSTER,
-    ),
-]
-ProtocolOption: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "--protocol",
-        metavar="WHICH",
-        help="nested, or leaky: select on all samples, which makes scores too good.",
-    ),
-]
-CLASSIFIER: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--classifier",
-        metavar="NAME",
-        help="Evaluation model: svm (linear, the default), logistic, knn, random-forest or ridge; with "
-        "--allow-imports, the dotted path of a class.",
-    ),
-]
+def option(spelling: str, help: str, panel: str | None = None, **more: Any) -> Any:
+    """Make an option of its names and, behind them, the placeholder of its value: ``"--jobs N"``."""
+    names = [word for word in spelling.split() if word.startswith("-")]
+    values = [word for word in spelling.split() if not word.startswith("-")]
+    return typer.Option(*names, metavar=" ".join(values) or None, help=help, rich_help_panel=panel, **more)
 
 
 def _search_here(allowed: bool) -> bool:
@@ -104,45 +34,125 @@ def _search_here(allowed: bool) -> bool:
     return allowed
 
 
-AllowImports: TypeAlias = Annotated[
-    bool,
-    typer.Option(
+PROCESSES = option("--jobs N", "Processes; -1 for every core.")
+#: Every argument and option but those of reading data, by the parameter of a command that it gives.
+OPTIONS: dict[str, Any] = {
+    "data": typer.Argument(
+        metavar="DATA",
+        help="A file, an http(s) address, - for standard input, or a name that infused datasets lists.",
+    ),
+    "feature": typer.Argument(metavar="FEATURE", help="A feature, by name or position from 0."),
+    "record": typer.Argument(metavar="SELECTION.JSON", help="What infused select wrote, or its folder."),
+    "features": option("-k --features K,K", "Numbers of features; by default even steps."),
+    "method": option("--method -m ID", "Method, by its id: infused methods lists them."),
+    "keep": option(
+        "--keep FEATURE",
+        "Always select this feature, such as a covariate: others are ranked given it (repeatable).",
+    ),
+    "transform": option("--transform HOW", "Transform the values first: none, sqrt, log1p or auto."),
+    "stability": option(
+        "--stability PAIRS",
+        "Select again in this many pairs of half-samples, for the stability; 0 for none. By default 50 if "
+        "that takes seconds.",
+    ),
+    "costs": option("--costs FILE", "What features cost: a file of two columns, name and cost."),
+    "intervals": option(
+        "--intervals", "Estimate effects with 90% intervals and p-values that allow for the selection."
+    ),
+    "max_cost": option("--max-cost COST", "Budget: select what predicts best and costs no more together."),
+    "penalty_factors": option(
+        "--penalty-factors FILE",
+        "Factors of the penalty: a file of two columns, feature and factor; 0 always in, inf never, 2 twice "
+        "the penalty.",
+    ),
+    "fdr": option("--fdr RATE", "Select by knockoffs at this false discovery rate, like 0.1."),
+    "folds": option("--folds N", "Folds of the cross-validation."),
+    "repeats": option("--repeats N", "Repeats of the cross-validation."),
+    "protocol": option(
+        "--protocol WHICH", "nested, or leaky: select on all samples, which makes scores too good."
+    ),
+    "classifier": option(
+        "--classifier NAME",
+        "Evaluation model: svm (linear, the default), logistic, knn, random-forest, ridge or cox; with "
+        "--allow-imports, the dotted path of a class.",
+    ),
+    "scoring": option(
+        "--scoring NAME",
+        "Metric: accuracy, balanced_accuracy, roc_auc, average_precision, f1, r2, mae or another "
+        "scorer of scikit-learn; of times concordance, uno_concordance or integrated_brier. By default, "
+        "what suits the target.",
+    ),
+    "neighbours": option("--neighbours N", "Number of neighbours to show.", min=1),
+    "allow_imports": option(
         "--allow-imports",
-        help="Let dotted paths name classes of your own, like mine.MySelector, which are imported and run.",
+        "Let dotted paths name classes of your own, like mine.MySelector, which are imported and run.",
         callback=_search_here,
     ),
-]
-
-
-Scoring: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--scoring",
-        metavar="NAME",
-        help="Metric: accuracy, balanced_accuracy, roc_auc, average_precision, f1, r2, mae or another "
-        "scorer of scikit-learn. By default, what suits the target.",
+    "seed": option("--seed N", "Random seed.", min=0, max=2**32 - 1),
+    "jobs": option("--jobs N", "Threads; -1 for every core. The result does not depend on them."),
+    "datasets": option(
+        "--datasets A,B", "Names or files, separated by commas; by default the paper's eight."
     ),
-]
+    "ablate": option("--ablate", "Add infused-lasso and its variants, each with a part changed."),
+    "timeout": option("--timeout SECONDS", "Time limit for one method on one fold."),
+    "memory": option("--memory SIZE", "Memory limit of one process, like 4GB."),
+    "retry": option("--retry", "Compute again what failed in an earlier run."),
+    "recompute": option("--recompute", "Compute everything again, and replace what the store has."),
+    "store": option("--store DIR", "Folder of the results; a run goes on from what it holds."),
+    "methods": option("--methods a,b", "Show these alone."),
+    "paper": option("--paper", "Tables 1 to 3 of the paper, measured and published."),
+    "ablation": option("--ablation", "What each part of InFusedLasso is worth, after --ablate."),
+    "dataset": option("--dataset NAME", "All about one data set: stability, seconds, p."),
+    "format": option("--format FORMAT", "markdown, csv (its numbers alone) or latex."),
+    "convergence": option("--convergence/--no-convergence", "Whether to fit USPS and YaleB for Figure 3."),
+    "transformed": option("--transformed", "Write transformed values, as the selection saw them."),
+    "id": option("--id COLUMN", "Keep this column in front, as it is."),
+    "lambda1": option("--lambda1 X", "Strength of the L1 penalty.", MODEL),
+    "lambda2": option("--lambda2 X", "Strength of the fusion penalty.", MODEL),
+    "lambda3": option("--lambda3 X", "Strength of the structural term.", MODEL),
+    "formulation": option("--formulation WHICH", "stable (always convex), or paper: as published.", MODEL),
+    "fusion": option("--fusion HOW", "Features that are fused: chain, grid, none or auto.", MODEL),
+    "settings": option("--set NAME=VALUE", "Another parameter of the method (repeatable).", MODEL),
+    "scheduler": option(
+        "--scheduler ADDRESS", "Run on the Dask cluster with this scheduler, like tcp://node1:8786.", CLUSTER
+    ),
+    "workers": option(
+        "--workers N", "Run on a Dask cluster of N processes, started for this command.", CLUSTER
+    ),
+    "output": option("--output -o DIR", "Folder for the files.", RESULTS),
+    "report": option("--report/--no-report", "Write the page, or do not.", RESULTS),
+    "reduced": option(
+        "--reduced", "Also write the data with the selected columns alone, as reduced.parquet.", RESULTS
+    ),
+    "json": option("--json", "Print JSON, and nothing else.", RESULTS),
+    "quiet": option("--quiet -q", "Print warnings and errors only.", RESULTS),
+    "force": option("--force", "Replace earlier results.", RESULTS),
+}
 
 
 def _switch(name: str, help: str) -> Any:
-    return Annotated[bool, _reading(name, help=help)]
+    return Annotated[bool, option(name, help, READING)]
 
 
 def _text(metavar: str, help: str) -> Any:
-    return Annotated[str | None, _reading(metavar=metavar, help=help)]
+    return Annotated[str | None, option(metavar, help, READING)]
 
 
 def _texts(metavar: str, help: str) -> Any:
-    return Annotated[list[str] | None, _reading(metavar=metavar, help=f"{help} (repeatable).")]
+    return Annotated[list[str] | None, option(metavar, f"{help} (repeatable).", READING)]
 
 
 #: Options of reading data, by the names of :class:`infused.data.ReadOptions`.
 READ_OPTIONS: dict[str, Any] = {
     "target": Annotated[
         list[str] | None,
-        _reading("--target", "-t", metavar="COLUMN", help="Column to predict, by name or position from 0."),
+        option(
+            "--target -t COLUMN",
+            "Column to predict, by name or position from 0 (several columns of numbers: repeat it).",
+            READING,
+        ),
     ],
+    "log_target": _switch("--log-target", "Predict log(1 + target), for amounts with few large ones."),
     "time": _text("COLUMN", "Column of survival times, in the place of a target."),
     "event": _text("COLUMN", "Column that says whether the event happened (1) or was not seen (0)."),
     "target_file": _text("FILE", "Second file, which holds the target."),
@@ -161,6 +171,7 @@ READ_OPTIONS: dict[str, Any] = {
     "one_hot": _switch("--one-hot", "Make a feature of each value of a text column."),
     "categories": _text("HOW", "Text columns: whole (one feature each, the default), or error."),
     "as_category": _texts("COLUMN", "Treat the numbers of this column as codes of categories"),
+    "text": _texts("COLUMN", "Count the words of this column of free text, each a feature"),
     "missing": _texts("TEXT", "Treat this text or number as a missing value"),
     "dates": _text("ORDER", "Order of dates such as 01/02/2020: day-first or month-first."),
     "keep_duplicates": _switch("--keep-duplicates", "Let exact duplicates be selected beside each other."),
@@ -169,60 +180,79 @@ READ_OPTIONS: dict[str, Any] = {
     "header": _switch("--no-header", "The first line holds values, not names."),
     "task": _text("TASK", "classification or regression; by default, the values of the target decide."),
     "grid": _text("ROWSxCOLUMNS", "The features are the pixels of an image, row by row."),
+    "sample_groups": _text(
+        "COLUMN", "Column of what rows belong to, such as a patient: folds keep its rows together."
+    ),
+    "order": _text("COLUMN", "Column by which rows follow one another, such as a time: test on later rows."),
+    "blocks": _texts(
+        "NAME=WHAT",
+        "A kind of features: how their names begin (rna=rna_, or rna_ alone), or a file of their own "
+        "(rna=rna.csv); each gets a penalty of its own",
+    ),
 }
 
 
-def reads_data(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of reading data; it gets those that were given in a dict, ``reading``."""
-    return _with_options(command, READ_OPTIONS)
+class Command(NamedTuple):
+    """A command and what ``--help`` shows of it; not its docstring, which ``python -OO`` drops."""
 
-
-def reads_features(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of reading data without a target."""
-    return _with_options(command, ("x_key", "sheet", "missing", "separator", "encoding", "header"))
-
-
-def _with_options(command: Callable[..., None], names: Iterable[str]) -> Callable[..., None]:
-    own = [p for p in inspect.signature(command, eval_str=True).parameters.values() if p.name != "reading"]
-    # An option that is needed comes before those that are not, so all are keywords.
-    parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in own]
-    for name in names:
-        kind = READ_OPTIONS[name]
-        default = False if get_args(kind)[0] is bool else None
-        parameters.append(inspect.Parameter(name, parameters[0].kind, default=default, annotation=kind))
-
-    @wraps(command)
-    def parsed(**values: Any) -> None:
-        given = {name: values.pop(name) for name in names}
-        reading = {name: value for name, value in given.items() if value not in (None, False, [])}
-        if "header" in reading:  # the switch says that there is none
-            reading["header"] = False
-        if "target" in reading:
-            reading["target"] = _one_target(reading["target"])
-        if "grid" in reading:
-            reading["grid"] = parse_grid(reading["grid"])
-        command(reading=reading, **values)
-
-    parsed.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # functions may have one
-    parsed.__annotations__ = {p.name: p.annotation for p in parameters}
-    return parsed
-
-
-def _one_target(targets: list[str]) -> str:
-    """Refuse several targets: the last would win, and the first become a feature."""
-    if len(targets) > 1:
-        raise InputError(
-            f"--target is given {len(targets)} times: give one, and leave the others out with --drop, "
-            "or take each in a run of its own"
-        )
-    return targets[0]
-
-
-class HelpPage(NamedTuple):
-    """What ``--help`` shows of a command; not its docstring, which ``python -OO`` drops."""
-
-    text: str
+    run: Callable[..., None]
+    help: str
     epilog: str
+
+
+def command(
+    text: str, *commands: str, reads: Iterable[str] = (), **own: Any
+) -> Callable[[Callable[..., None]], Command]:
+    """Make a command of a function, with its help and examples, and an option for each of its parameters.
+
+    Options are those of ``OPTIONS``, or in their place ``own``, and those of reading data that ``reads``
+    names: the function gets those that were given in a dict, ``reading``.
+    """
+    help = "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))  # a line for a paragraph
+    options = {**OPTIONS, **own}
+
+    def made(function: Callable[..., None]) -> Command:
+        # An option that is needed comes before those that are not, so all are keywords.
+        parameters = [
+            p.replace(kind=p.KEYWORD_ONLY, annotation=_described(p, options))
+            for p in inspect.signature(function, eval_str=True).parameters.values()
+            if p.name != "reading"
+        ]
+        for name in reads:
+            kind = READ_OPTIONS[name]
+            default = False if get_args(kind)[0] is bool else None
+            parameters.append(
+                inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+            )
+
+        @wraps(function)
+        def parsed(**values: Any) -> None:
+            given = {name: values.pop(name) for name in reads}
+            function(**values, **({"reading": _reading(given)} if given else {}))
+
+        parsed.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # functions may have one
+        parsed.__annotations__ = {p.name: p.annotation for p in parameters}
+        return Command(parsed, help, examples(*commands))
+
+    return made
+
+
+def _described(parameter: inspect.Parameter, options: dict[str, Any]) -> Any:
+    kind = parameter.annotation
+    return kind if kind is typer.Context else Annotated[kind, options[parameter.name]]
+
+
+def _reading(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of reading that were given, as :func:`infused.load_data` takes them."""
+    reading = {name: value for name, value in given.items() if value not in (None, False, [])}
+    if "header" in reading:  # the switch says that there is none
+        reading["header"] = False
+    if "target" in reading:
+        first, *others = reading["target"]
+        reading["target"] = [first, *others] if others else first
+    if "grid" in reading:
+        reading["grid"] = parse_grid(reading["grid"])
+    return reading
 
 
 def running_on(scheduler: str | None, workers: int | None) -> AbstractContextManager[None]:
@@ -232,12 +262,6 @@ def running_on(scheduler: str | None, workers: int | None) -> AbstractContextMan
     from infused._cluster.session import on_cluster
 
     return on_cluster(scheduler, workers)
-
-
-def help_page(text: str, *commands: str) -> HelpPage:
-    """Make the help of a command from a text, each paragraph on one line for the terminal, and examples."""
-    paragraphs = (" ".join(part.split()) for part in text.split("\n\n"))
-    return HelpPage("\n\n".join(paragraphs), examples(*commands))
 
 
 def examples(*commands: str) -> str:
@@ -255,6 +279,40 @@ def typed(*words: object, options: Mapping[str, Any] | None = None) -> str:
     return " ".join([*(shlex.quote(str(word)) for word in words), *spelt])
 
 
+def read_numbers(option: str, path: Path | None) -> dict[str, float] | None:
+    """Read a file of two columns, a name and a number in each line; the first line may be a heading."""
+    if path is None:
+        return None
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            separator = "\t" if "\t" in file.readline() else ","
+            file.seek(0)
+            rows = [[cell.strip() for cell in row] for row in csv.reader(file, delimiter=separator) if row]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{option} {str(path)!r}: {getattr(error, 'strerror', None) or error}") from error
+    found: dict[str, float] = {}
+    for n, row in enumerate(rows):
+        number = _number(row[1]) if len(row) == 2 else None
+        if number is None and n == 0 and len(row) == 2:
+            continue  # a heading
+        if number is None:
+            line = ",".join(row)
+            raise InputError(f"{option} {str(path)!r} has {line!r}, not a name and a number, like age,2")
+        if row[0] in found:
+            raise InputError(f"{option} {str(path)!r} has {row[0]!r} twice")
+        found[row[0]] = number
+    if not found:
+        raise InputError(f"{option} {str(path)!r} has no line with a name and a number, like age,2")
+    return found
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
 def parse_number(text: str | None) -> int | float | str | None:
     """Read -k: a number where the text is one; what it may be is checked where it is used."""
     for kind in (int, float):
@@ -265,10 +323,8 @@ def parse_number(text: str | None) -> int | float | str | None:
     return text
 
 
-def parse_grid(text: str | None) -> tuple[int, int] | None:
+def parse_grid(text: str) -> tuple[int, int]:
     """Read --grid: "16x16" as rows and columns."""
-    if text is None:
-        return None
     rows, _, columns = text.lower().partition("x")
     if not (rows.isdecimal() and columns.isdecimal() and int(rows) * int(columns) > 0):
         raise InputError(f"--grid {text!r}: give rows and columns, like 16x16")
@@ -305,15 +361,6 @@ RENAMED = {
     "n_jobs": "--jobs",
     "random_state": "--seed",
 }
-#: Parameters with an option of the same name, in any command.
-OPTIONS = (
-    *READ_OPTIONS,
-    *("keep", "transform", "seed", "method", "methods", "lambda1", "lambda2", "lambda3"),
-    *("formulation", "fusion", "force", "data", "output", "neighbours", "folds", "repeats", "protocol"),
-    *("stability", "fdr", "allow_imports", "id"),
-    *("classifier", "scoring", "timeout", "memory", "retry", "store", "datasets", "dataset", "format"),
-    *("scheduler", "workers"),
-)
 
 
 def spelled(setting: Setting) -> str:
@@ -325,15 +372,14 @@ def spelled(setting: Setting) -> str:
     ('--set n_bins=10', '--grid 3x4')
     """
     name, value = setting.name, setting.value
-    if name not in RENAMED and name not in OPTIONS:
+    if name not in RENAMED and name not in READ_OPTIONS and name not in OPTIONS:
         return f"--set {name}={'...' if value is None else shlex.quote(str(value))}"
     option = RENAMED.get(name, f"--{name.replace('_', '-')}")
     if value is None or isinstance(value, bool):
         return option
     if name in ("grid", "grid_shape"):
         return f"{option} {'x'.join(str(side) for side in value)}"
-    return " ".join(f"{option} {shlex.quote(str(one))}" for one in _each(value))
-
-
-def _each(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, list | tuple) else [value]
+    if isinstance(value, Mapping):
+        value = [f"{block}={one}" for block, entries in value.items() for one in entries]
+    every = value if isinstance(value, list | tuple) else [value]
+    return " ".join(f"{option} {shlex.quote(str(one))}" for one in every)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.text import Text
@@ -11,11 +10,11 @@ from rich.text import Text
 from infused._runtime.messages import extra
 from infused.cli import options as o
 from infused.cli import terminal
-from infused.cli.errors import OUR_FAULT
 from infused.cli.terminal import Watch
 from infused.exceptions import InputError
 
-RERUN_HELP = o.help_page(
+
+@o.command(
     """Repeat the selection that a selection.json records, and check that the same features come out.
 
     Data that changed since then are an error. Files are written only with --output. A record runs no code but
@@ -23,27 +22,18 @@ RERUN_HELP = o.help_page(
     """,
     "infused rerun infused-digits/selection.json",
     "infused rerun out/selection.json --data patients.csv --output again",
+    data=o.option("--data DATA", "Where the data are now, if they were moved."),
+    force=o.option("--force", "Go on although the data changed, and replace earlier results.", o.RESULTS),
 )
-
-
 def rerun(
-    record: o.RecordFile,
-    data: Annotated[
-        str | None, typer.Option("--data", metavar="DATA", help="Where the data are now, if they were moved.")
-    ] = None,
-    jobs: o.Jobs = -1,
-    allow_imports: o.AllowImports = False,
-    output: o.Output = None,
-    report: o.Report = True,
-    quiet: o.Quiet = False,
-    force: Annotated[
-        bool,
-        typer.Option(
-            "--force",
-            help="Go on although the data changed, and replace earlier results.",
-            rich_help_panel=o.RESULTS,
-        ),
-    ] = False,
+    record: Path,
+    data: str | None = None,
+    jobs: int = -1,
+    allow_imports: bool = False,
+    output: Path | None = None,
+    report: bool = True,
+    quiet: bool = False,
+    force: bool = False,
 ) -> None:
     """Repeat a recorded selection, and say whether the same came out."""
     from infused import workflow
@@ -62,36 +52,32 @@ def rerun(
         for path in written:
             console.print(f"  {path}", soft_wrap=True)
     if found.difference and found.same_data:
-        raise typer.Exit(OUR_FAULT)
+        raise typer.Exit(o.OUR_FAULT)
 
 
-APPLY_HELP = o.help_page(
+SUFFIXES = (".parquet", ".csv")
+
+
+@o.command(
     """Reduce DATA to the features that were selected, in rank order.
 
     Columns are found by name, whatever their order; a target is not needed.
     """,
     "infused apply out/selection.json new-patients.csv --output reduced.csv",
     "infused apply out/selection.json patients.csv --output reduced.parquet",
+    reads=("x_key", "sheet", "missing", "separator", "encoding", "header"),
+    output=o.option("--output -o FILE", "A .parquet or .csv file to write."),
+    force=o.option("--force", "Replace a file that exists."),
 )
-SUFFIXES = (".parquet", ".csv")
-
-
-@o.reads_features
 def apply(
-    record: o.RecordFile,
-    data: o.Data,
+    record: Path,
+    data: str,
     reading: dict[str, object],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="A .parquet or .csv file to write.")
-    ],
-    transformed: Annotated[
-        bool, typer.Option("--transformed", help="Write transformed values, as the selection saw them.")
-    ] = False,
-    id: Annotated[
-        str | None, typer.Option("--id", metavar="COLUMN", help="Keep this column in front, as it is.")
-    ] = None,
-    quiet: o.Quiet = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+    output: Path,
+    transformed: bool = False,
+    id: str | None = None,
+    quiet: bool = False,
+    force: bool = False,
 ) -> None:
     """Write the selected features of other data."""
     from infused._runtime.files import check_place, frame_csv, write_whole

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
 from rich.text import Text
 
 from infused._runtime.messages import extra
@@ -18,22 +17,10 @@ from infused.exceptions import InputError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from infused.record.schema import SelectionRecord
+    from infused.record.schema import SelectedFeature, SelectionRecord
     from infused.workflow import Selection
 
 
-SELECT_HELP = o.help_page(
-    """Select the features of DATA that predict a target best.
-
-    Shows them, and writes selected.csv, selection.json and the page report.html to a folder
-    (infused- and the name of the data, unless --output says otherwise). With --json nothing is written unless
-    --output is given.
-    """,
-    "infused select digits -k 20",
-    "infused select patients.csv --target diagnosis -k 10 --output out",
-    "infused select patients.csv --target diagnosis -k auto --method mrmr -o mrmr",
-    "infused select breast-cancer -k 0.2 --transform auto --json",
-)
 SHOWN = 20  # features on the terminal
 STDIN_INSTEAD = "data.csv"  # standard input cannot be read twice
 MEANINGS = {
@@ -44,105 +31,59 @@ MEANINGS = {
 }
 
 
-def _model(*names: str, help: str, **more: Any) -> Any:
-    return typer.Option(*names, help=help, rich_help_panel="Model", **more)
+@o.command(
+    """Select the features of DATA that predict a target best.
 
-
-@o.reads_data
+    Shows them, and writes selected.csv, selection.json and the page report.html to a folder
+    (infused- and the name of the data, unless --output says otherwise). With --json nothing is written unless
+    --output is given.
+    """,
+    "infused select digits -k 20",
+    "infused select patients.csv --target diagnosis -k 10 --output out",
+    "infused select patients.csv --target diagnosis -k auto --method mrmr -o mrmr",
+    "infused select breast-cancer -k 0.2 --transform auto --json",
+    reads=o.READ_OPTIONS,
+    features=o.option(
+        "-k --features K", "Number of features, a fraction like 0.1, or auto. By default, the method chooses."
+    ),
+    folds=o.option(
+        "--folds N",
+        "Folds of the cross-validated score of the selection; 0 for none. By default 5 if that takes "
+        "seconds.",
+    ),
+)
 def select(
-    data: o.Data,
+    data: str,
     reading: dict[str, Any],
-    features: Annotated[
-        str | None,
-        typer.Option(
-            "-k",
-            "--features",
-            metavar="K",
-            help="Number of features, a fraction like 0.1, or auto. By default, the method chooses.",
-        ),
-    ] = None,
-    method: Annotated[
-        str,
-        typer.Option("--method", "-m", metavar="ID", help="Method, by its id: infused methods lists them."),
-    ] = "infused-lasso",
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--keep",
-            metavar="FEATURE",
-            help="Always select this feature, such as a covariate: others are ranked given it (repeatable).",
-        ),
-    ] = None,
-    transform: Annotated[
-        str,
-        typer.Option(
-            "--transform", metavar="HOW", help="Transform the values first: none, sqrt, log1p or auto."
-        ),
-    ] = "none",
-    scoring: o.Scoring = None,
-    stability: Annotated[
-        int | None,
-        typer.Option(
-            "--stability",
-            metavar="PAIRS",
-            help="Select again in this many pairs of half-samples, for the stability; 0 for none. By "
-            "default 50 if that takes seconds.",
-        ),
-    ] = None,
-    folds: Annotated[
-        int | None,
-        typer.Option(
-            "--folds",
-            metavar="N",
-            help="Folds of the cross-validated score of the selection; 0 for none. By default 5 if that "
-            "takes seconds.",
-        ),
-    ] = None,
-    fdr: Annotated[
-        float | None,
-        typer.Option(
-            "--fdr", metavar="RATE", help="Select by knockoffs at this false discovery rate, like 0.1."
-        ),
-    ] = None,
-    seed: o.Seed = 0,
-    jobs: o.Jobs = -1,
-    lambda1: Annotated[
-        float | None, _model("--lambda1", metavar="X", help="Strength of the L1 penalty.")
-    ] = None,
-    lambda2: Annotated[
-        float | None, _model("--lambda2", metavar="X", help="Strength of the fusion penalty.")
-    ] = None,
-    lambda3: Annotated[
-        float | None, _model("--lambda3", metavar="X", help="Strength of the structural term.")
-    ] = None,
-    formulation: Annotated[
-        str | None,
-        _model("--formulation", metavar="WHICH", help="stable (always convex), or paper: as published."),
-    ] = None,
-    fusion: Annotated[
-        str | None,
-        _model("--fusion", metavar="HOW", help="Features that are fused: chain, grid, none or auto."),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        _model("--set", metavar="NAME=VALUE", help="Another parameter of the method (repeatable)."),
-    ] = None,
-    allow_imports: o.AllowImports = False,
-    scheduler: o.Scheduler = None,
-    workers: o.Workers = None,
-    output: o.Output = None,
-    report: o.Report = True,
-    reduced: Annotated[
-        bool,
-        typer.Option(
-            "--reduced",
-            help="Also write the data with the selected columns alone, as reduced.parquet.",
-            rich_help_panel=o.RESULTS,
-        ),
-    ] = False,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
-    force: o.Force = False,
+    features: str | None = None,
+    method: str = "infused-lasso",
+    keep: list[str] | None = None,
+    transform: str = "none",
+    scoring: str | None = None,
+    stability: int | None = None,
+    folds: int | None = None,
+    fdr: float | None = None,
+    costs: Path | None = None,
+    max_cost: float | None = None,
+    intervals: bool = False,
+    penalty_factors: Path | None = None,
+    seed: int = 0,
+    jobs: int = -1,
+    lambda1: float | None = None,
+    lambda2: float | None = None,
+    lambda3: float | None = None,
+    formulation: str | None = None,
+    fusion: str | None = None,
+    settings: list[str] | None = None,
+    allow_imports: bool = False,
+    scheduler: str | None = None,
+    workers: int | None = None,
+    output: Path | None = None,
+    report: bool = True,
+    reduced: bool = False,
+    json: bool = False,
+    quiet: bool = False,
+    force: bool = False,
 ) -> None:
     """Select as the options say, show the best features and write the files."""
     from infused import workflow
@@ -162,6 +103,7 @@ def select(
         "lambda3": lambda3,
         "formulation": formulation,
         "fusion": fusion,
+        "penalty_factors": o.read_numbers("--penalty-factors", penalty_factors),
     }
     given = {name: value for name, value in own.items() if value is not None}
     parameters = {**given, **_settings(settings or [])}
@@ -176,6 +118,9 @@ def select(
             stability=stability,
             folds=folds,
             fdr=fdr,
+            costs=o.read_numbers("--costs", costs),
+            max_cost=max_cost,
+            intervals=intervals,
             seed=seed,
             n_jobs=jobs,
             **reading,
@@ -183,11 +128,11 @@ def select(
         written = (
             [] if output is None else selection.save(output, force=force, report=report, reduced=reduced)
         )
-        watch.notes(selection.record.data.notes)
     if json:
         terminal.print_json(selection.record.to_json())
     elif not quiet:
         show_selection(terminal.results(), selection, written)
+        watch.notes(selection.record.data.notes)  # after the verdict, which is what a reader needs first
         terminal.next_commands(terminal.results(), *_next(data, reading, selection, written))
 
 
@@ -202,7 +147,9 @@ def _next(
     own = ["--allow-imports"] if "." in used else []
     compared = ("infused", "compare", again, "--methods", methods, *own, "-k", ",".join(map(str, ks)))
     commands = [("Compare with other methods", o.typed(*compared, options=reading))] if len(selection) else []
-    if len(selection):
+    if isinstance(reading.get("target"), list):  # the other commands take one
+        commands = []
+    elif len(selection):
         best = o.typed("infused", "explain", again, selection.features[0], options=reading)
         commands.insert(0, ("Explain the best feature", best))
     record = [path for path in written if path.name == "selection.json"]
@@ -229,20 +176,16 @@ def _settings(texts: Sequence[str]) -> dict[str, Any]:
 
 def show_selection(console: Console, selection: Selection, written: list[Path]) -> None:
     """Show the answer, the best features, and where the rest is."""
-    from infused.record.sentences import alone_words, answer_sentences, warning_sentences
+    from infused.record.sentences import title, verdict
 
     record = selection.record
-    for warning in warning_sentences(record):
-        terminal.warn(console, terminal.printable(warning, 10_000))
-    for n, sentences in enumerate(answer_sentences(record)):
-        console.print(Text(terminal.printable(sentences, 10_000), "bold" if n == 0 else ""))
+    terminal.box(console, title(record), verdict(record))
     if record.tried:
         console.print()
         console.print(_tried_methods(record))
     if record.selected:
         console.print()
-        console.print(_best_features(record))
-        console.print(Text(f"explains alone: {terminal.printable(alone_words(record), 10_000)}", "dim"))
+        _show_best_features(console, record)
     beyond = len(record.selected) - SHOWN
     if beyond > 0:
         where = f"in {written[0]}" if written else "in the record (--json)"
@@ -250,23 +193,45 @@ def show_selection(console: Console, selection: Selection, written: list[Path]) 
     show_files(console, written)
 
 
-def _best_features(record: SelectionRecord) -> Any:
-    from infused.record.sentences import shared_groups
+#: Short names of columns, for terminals where the whole ones find no room.
+SHORT = {"alone": "alone", "unique": "adds", "frequency": "freq.", "p_value": "p", "group": "group"}
+WIDE = 100  # characters, from which on there are whole names and bars
 
-    shared = shared_groups(record)
-    again = ["frequency"] if record.stability is not None else []
-    columns = ["rank", "feature", "explains alone", "lost without", *again, "group"]
-    table = terminal.plain_table(*columns, right=("rank", "lost without", "frequency", "group"))
-    for feature in record.selected[:SHOWN]:
-        table.add_row(
-            str(feature.rank),
-            Text(terminal.printable(feature.name)),
-            terminal.share(feature.alone),
-            "" if feature.unique is None else f"{feature.unique:.1%}",
-            *([] if record.stability is None else [f"{record.stability.frequencies[feature.index]:.0%}"]),
-            str(feature.group) if feature.group in shared else "-",
-        )
-    return table
+
+def _show_best_features(console: Console, record: SelectionRecord) -> None:
+    """Print the table of the best features, and below it what its columns mean."""
+    from infused.record.sentences import COLUMNS, column_meanings, effect_text, p_value_text, shared_groups
+
+    shared, stability, wide = shared_groups(record), record.stability, console.width >= WIDE
+    best, meanings = record.selected[:SHOWN], column_meanings(record)
+    if not any(one.direction for one in best):
+        del meanings["direction"]
+    titles = {
+        key: "\n".join(COLUMNS[key].lower().rsplit(" ", 1)) if wide else SHORT.get(key, key)
+        for key in meanings
+    }
+    share = terminal.share if wide else lambda value: Text(f"{round(value, 2) + 0.0:.0%}")
+    cells: dict[str, Callable[[SelectedFeature], Any]] = {
+        "block": lambda one: Text(terminal.printable(one.block)),
+        "direction": lambda one: Text(terminal.printable(one.direction)),
+        "alone": lambda one: share(one.alone),
+        "unique": lambda one: "" if one.unique is None else f"{one.unique:.1%}",
+        "frequency": lambda one: "" if stability is None else f"{stability.frequencies[one.index]:.0%}",
+        "effect": effect_text,
+        "p_value": p_value_text,
+        "hazard": lambda one: "" if one.hazard is None else f"{one.hazard.ratio:.2f}",
+        "cost": lambda one: f"{one.cost or 0:g}",
+        "group": lambda one: str(one.group) if one.group in shared else "-",
+    }
+    right = tuple(title for key, title in titles.items() if key not in ("block", "direction"))
+    table = terminal.plain_table("rank", "feature", *titles.values(), right=("rank", *right))
+    for one in best:
+        table.add_row(str(one.rank), Text(terminal.printable(one.name)), *(cells[key](one) for key in titles))
+    console.print(table)
+    for key, title in titles.items():
+        whole = COLUMNS[key].lower()
+        called = whole if wide or key == "direction" else f"{title} ({whole})"
+        console.print(Text(f"{called}: {terminal.printable(meanings[key], 10_000)}", "dim"))
 
 
 def _tried_methods(record: SelectionRecord) -> Any:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from infused.bench import Progress
+    from infused.bench.tables import ResultTable
+    from infused.record.sentences import Sentence
 
 
 LEVELS = "▁▂▃▄▅▆▇█"
@@ -75,6 +77,21 @@ def warn(console: Console, message: str) -> None:
     console.print(Text.assemble(("Warning: ", "bold yellow"), message), soft_wrap=True)
 
 
+COLOURS = {"warning": "bold red", "caution": "bold yellow", "good": "bold green", "plain": "bold"}
+
+
+def box(console: Console, title: str, sentences: Sequence[Sentence]) -> None:
+    """Print a verdict between two lines, which have the colour of the gravest sentence."""
+    from infused.record.sentences import gravity
+
+    colour = COLOURS[gravity(sentences)]
+    console.rule(Text(printable(title), "bold"), align="left", style=colour)
+    for one in sentences:
+        words = printable(one.text, 10_000)
+        console.print(Text.assemble((f"{one.label}: ", COLOURS[one.severity]), words))
+    console.rule(style=colour)
+
+
 def next_commands(console: Console, *commands: tuple[str, str]) -> None:
     """Print commands to type next, each with its purpose."""
     console.print()
@@ -92,6 +109,18 @@ def plain_table(*columns: str, right: tuple[str, ...] = ()) -> Table:
     for column in columns:
         numeric = column in right
         table.add_column(column, justify="right" if numeric else "left", no_wrap=numeric)
+    return table
+
+
+def result_table(made: ResultTable, n_methods: int | None = None) -> Table:
+    """Make a table of results, with a line below so many methods; what is best is bold."""
+    names = list(made.cells.columns)
+    table = plain_table(*map(printable, names), right=tuple(map(printable, names[made.left :])))
+    for n, row in enumerate(made.cells.itertuples(index=False)):
+        texts = zip(names, (printable(str(text)) for text in row), strict=True)
+        cells = (Text(text, "bold" if (n, name) in made.strong else "") for name, text in texts)
+        best = "bold" if (n, names[0]) in made.strong else None
+        table.add_row(*cells, style=best, end_section=n + 1 == n_methods)
     return table
 
 
@@ -162,7 +191,7 @@ class Watch:
             self.console.print(cell_line(progress), soft_wrap=True, style="yellow" if failed else None)
 
     def notes(self, sentences: Iterable[str]) -> None:
-        """Print notes on a result, unless told to be quiet."""
+        """Print notes on a result, unless it should be quiet."""
         for sentence in () if self.quiet else sentences:
             note(self.console, sentence)
 

@@ -12,7 +12,7 @@ import numpy as np
 from infused._runtime.messages import SHOWN, count, listed, quoted, suggestion
 from infused._typing import Data, Floats
 from infused.data.reading import DataError
-from infused.exceptions import Setting
+from infused.exceptions import InputError, Setting
 
 Words = tuple[str | Setting, ...]
 
@@ -49,6 +49,34 @@ def find_column(names: Sequence[str], wanted: str | int, option: str, noun: str 
 def find_columns(names: Sequence[str], wanted: Iterable[str | int], option: str) -> list[int]:
     """Find several columns, all of which must exist, as `find_column` does."""
     return [find_column(names, name, option) for name in wanted]
+
+
+def numbers_by_name(names: Sequence[str], given: Any, option: str, default: float) -> Floats:
+    """Return a number of at least zero for each feature: by a mapping from names, or an array of all."""
+    if hasattr(given, "items"):  # a mapping, or a series with an index
+        named = dict(given.items())
+        numbers = np.full(len(names), default)
+        numbers[find_columns(names, named, option)] = [_number(value, option) for value in named.values()]
+        return numbers
+    try:
+        numbers = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(Setting(option), " must be numbers, or a mapping from names to numbers") from None
+    if numbers.shape != (len(names),):
+        raise InputError(
+            Setting(option), f" must hold a number for each of the {len(names)} features, not {numbers.size}"
+        )
+    return np.array([_number(value, option) for value in numbers])
+
+
+def _number(value: Any, option: str) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = float("nan")
+    if not number >= 0:
+        raise InputError(Setting(option), f" must be numbers of at least zero, but has {value!r}")
+    return number
 
 
 def leave_out(names: Iterable[str]) -> tuple[str, Setting]:

@@ -11,12 +11,12 @@ import numpy as np
 
 from infused._runtime.messages import count, listed, quoted
 from infused._runtime.threads import cached_property
-from infused._typing import Array, Data, DataKind, TargetKind
-from infused.coding import Coded, Coder, Coding, Levels, Origin, has_gaps
+from infused._typing import Array, Data, TargetKind
+from infused.coding import Coded, Coder, Coding, Levels, Origin, has_gaps, transformed
 from infused.data.columns import no_columns
 from infused.data.reading import DataError, GridOrder, ReadOptions
 from infused.datafits import SURVIVAL, martingale_residuals
-from infused.exceptions import InputError, Setting
+from infused.samples import ALONE, Samples
 
 DEFAULTS = ReadOptions()
 
@@ -93,6 +93,12 @@ class Dataset:
         How gaps of numbers are filled.
     options : ReadOptions, default=ReadOptions()
         The options that the data were read with.
+    samples : Samples, default=ALONE
+        The groups and the order of the samples, where they were given.
+    hints : tuple of str, default=()
+        Why rows may be related that were not said to be, a sentence each.
+    blocks : tuple of str or None, default=None
+        The kind of each feature, where kinds were given.
 
     See Also
     --------
@@ -113,7 +119,7 @@ class Dataset:
     y: Array
     feature_names: tuple[str, ...]
     target_name: str
-    kind: DataKind
+    kind: TargetKind
     source: str | None = None
     grid_shape: tuple[int, int] | None = None
     grid_order: GridOrder = "rows"
@@ -122,6 +128,9 @@ class Dataset:
     origins: tuple[Origin, ...] | None = None
     impute: str = "median"
     options: ReadOptions = DEFAULTS
+    samples: Samples = ALONE
+    hints: tuple[str, ...] = ()
+    blocks: tuple[str, ...] | None = None
 
     @property
     def n_samples(self) -> int:
@@ -143,11 +152,11 @@ class Dataset:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Compute the SHA-256 of X, y and the feature names, in their order, when first asked for.
+        """Compute the SHA-256 of X, y, the feature names, groups and order, when first asked for.
 
         The same data have the same fingerprint in every file format and on every machine.
         """
-        return fingerprint(self.X, self.y, self.feature_names, self.levels, self._filled_by)
+        return fingerprint(self.X, self.y, self.feature_names, self.levels, self._filled_by, self.samples)
 
     @cached_property
     def coder(self) -> Coder:
@@ -211,15 +220,6 @@ class Dataset:
     def _filled_by(self) -> str | None:
         return self.impute if self.coder.gaps else None
 
-    @property
-    def predicted_kind(self) -> TargetKind:
-        """Return what models predict, classes or continuous values; refuse times and events."""
-        if self.kind == "survival":
-            raise InputError(
-                Setting("time"), " has a meaning for select only: elsewhere classes or numbers are predicted"
-            )
-        return self.kind
-
     def with_numbers(self) -> Dataset:
         """Return the data with martingale residuals in the place of times and events: a number per sample.
 
@@ -232,6 +232,25 @@ class Dataset:
         if self.kind != "survival":
             return self
         return replace(self, y=martingale_residuals(self.y), kind="real")
+
+    def transformed(self, transform: str) -> Dataset:
+        """Return the data with a transform of every number.
+
+        Parameters
+        ----------
+        transform : {"none", "sqrt", "log1p"}
+            For counts and intensities: a negative value is an error.
+
+        Returns
+        -------
+        Dataset
+            The data; categories and missing values stay as they are.
+        """
+        if transform == "none":
+            return self
+        levels = self.levels or (None,) * self.n_features
+        numeric = None if self.levels is None else np.array([own is None for own in levels])
+        return replace(self, X=transformed(self.X, transform, self.feature_names, numeric))
 
     def describe(self) -> str:
         """Say in one line what the data are.
@@ -279,6 +298,7 @@ class Dataset:
             levels=coder.levels,
             origins=coder.origins,
             grid_shape=None,
+            blocks=None if self.blocks is None else tuple(self.blocks[j] for j in positions),
         )
 
     def _positions(self, features: list[str | int]) -> list[int]:
@@ -307,9 +327,14 @@ SPARSE = 4  # a column with fewer than a quarter of its entries non-zero is hash
 
 
 def fingerprint(
-    X: Data, y: Array, names: Iterable[str], levels: Levels | None = None, impute: str | None = None
+    X: Data,
+    y: Array,
+    names: Iterable[str],
+    levels: Levels | None = None,
+    impute: str | None = None,
+    samples: Samples = ALONE,
 ) -> str:
-    """Compute the SHA-256; levels and the way to fill missing values count where there are any."""
+    """Compute the SHA-256; levels, fillings, groups and an order count where there are any."""
     digest = hashlib.sha256(VERSION)
     _feed_texts(digest, names)
     _feed_numbers(digest, np.array(X.shape), "<i8")
@@ -332,6 +357,8 @@ def fingerprint(
         _feed_texts(digest, ("category", *own) if own is not None else ("number",))
     if impute is not None:
         _feed_texts(digest, (f"gaps by {impute}",))
+    if samples.groups is not None or samples.order is not None:
+        _feed_texts(digest, ("samples", *samples.texts))
     return digest.hexdigest()
 
 

@@ -12,8 +12,7 @@ from infused._runtime.messages import count, listed, quoted
 from infused._typing import Array, Data
 from infused.data.columns import check_unique, find_column, find_columns, leave_out
 from infused.data.dataset import DEFAULTS, Dataset
-from infused.data.join import join_rows
-from infused.data.prepare import prepare_features
+from infused.data.prepare import hints_of_related, prepare_features
 from infused.data.reading import (
     LARGE,
     DataError,
@@ -26,15 +25,19 @@ from infused.data.reading import (
     likely_targets,
     plain_values,
 )
+from infused.data.rows import blocks_of, is_file, join_blocks, join_rows, related_samples
 from infused.data.sources import Source, file_source, find_source
 from infused.data.target import (
+    logarithm,
     present,
     settle_target,
     survival_from_columns,
     target_from_array,
     target_from_column,
+    together,
 )
 from infused.exceptions import InputError, Setting
+from infused.samples import ALONE
 
 READING = {"target", "target_file", "join", "sheet", "x_key", "y_key", "separator", "encoding", "header"}
 
@@ -97,16 +100,29 @@ def load_data(source: Any, options: ReadOptions = DEFAULTS, **changes: Any) -> D
     raw = in_numbers(
         found.read(options, "both" if labels is None else "features"), found.where, options.transpose
     )
-    joined = []
+    raw, inside, own_blocks, joined = _with_blocks(raw, options, found.where)
+    tables = [raw]
     if labels is not None:
         raw, beside, how = join_rows(raw, labels.read(options, "target"), options, found.where, labels.where)
         target = _target(beside, options, labels.where, alone=True)
-        joined = [f"the target of {labels.where} was joined {how}"]
+        joined, tables = [*joined, f"the target of {labels.where} was joined {how}"], [raw, beside]
     else:
-        target = _target(raw, options, found.where)
-    raw, target, rows = _with_target(raw, target, found.where)
-    features = prepare_features(raw, options, found.where, target.positions)
-    y, kind, notes = settle_target(target.y, target.name, options.task)
+        try:
+            target = _target(raw, options, found.where)
+        except DataError as error:  # it may be in another sheet
+            others = raw.notes if isinstance(raw, RawTable) else ()
+            raise DataError(*error.parts, *(f" ({one})" for one in others if "sheets" in one)) from error
+    raw, target, there, rows = _with_target(raw, target, found.where, inside)
+    task = options.task
+    if options.log_target:
+        y, name = logarithm(target.y, target.name)
+        target, task = target._replace(y=y, name=name), "regression"
+    samples, places, said = ALONE, tuple[int, ...](), list[str]()
+    if options.sample_groups is not None or options.order is not None:
+        samples, places, said = related_samples(tables, options, there)
+    features = prepare_features(raw, options, found.where, (*target.positions, *places))
+    y, kind, notes = settle_target(target.y, target.name, task)
+    repeated = _repeated(raw, features.X, y)
     data = Dataset(
         found.name,
         features.X,
@@ -115,13 +131,31 @@ def load_data(source: Any, options: ReadOptions = DEFAULTS, **changes: Any) -> D
         target.name,
         kind,
         found.origin,
-        notes=(*joined, *rows, *features.notes, *notes, *_repeated(raw, features.X, y)),
+        notes=(*joined, *rows, *said, *features.notes, *notes, *_repeated_note(repeated)),
         levels=features.levels,
         origins=features.origins,
         impute="median" if options.impute in (None, "error") else options.impute,
         options=options,
+        samples=samples,
+        hints=tuple(hints_of_related(raw, options, target.positions, repeated)),
+        blocks=None
+        if options.blocks is None
+        else blocks_of(features.feature_names, features.origins, options, own_blocks, found.name),
     )
     return _with_grid(data, raw, options.grid)
+
+
+def _with_blocks(raw: Raw, options: ReadOptions, where: str) -> tuple[Raw, Array, dict[str, str], list[str]]:
+    """Join the files that are blocks; without any, nothing changes."""
+    files = []
+    if options.blocks is None:
+        return raw, np.ones(0, dtype=bool), {}, []
+    for block, entries in options.blocks.items():
+        for file in filter(is_file, entries):
+            source = file_source(str(file))
+            read = in_numbers(source.read(replace(options, target=None), "features"), source.where)
+            files.append((block, source.where, read))
+    return join_blocks(raw, files, options, where) if files else (raw, np.ones(0, dtype=bool), {}, [])
 
 
 def _refuse_other(options: ReadOptions, data: Dataset) -> None:
@@ -136,6 +170,8 @@ def _refuse_ignored(options: ReadOptions, found: Source, labels: Source | None) 
     heeds = found.heeds
     if labels is not None:
         heeds = (heeds - {"target", "y_key"}) | labels.heeds | {"join"}
+    if any(is_file(one) for entries in (options.blocks or {}).values() for one in entries):
+        heeds = heeds | {"join"}
     for name, value in options.given().items():
         if name in READING and name not in heeds:
             raise InputError(Setting(name, value), f" has no meaning for {found.where}: leave it out")
@@ -157,15 +193,19 @@ def _target(raw: Raw, options: ReadOptions, where: str, alone: bool = False) -> 
             raise InputError(Setting("time"), " names a column of a table: give a file or a data frame")
         return _survival(raw, options, where, alone)
     if isinstance(raw, RawTable) and raw.y is None:
-        position = _target_position(raw.columns, options.target, where, alone)
-        name = raw.columns.column_names[position]
-        column = raw.columns.column(position)
-        if name in raw.lossy:
-            raise DataError(
-                f"the target {quoted(name)} has {LARGE}, which would be rounded: write classes as texts"
-            )
-        y = target_from_column(column, name, raw.decimal, options.missing, options.task)
-        return _Target(y, name, () if alone else (position,))
+        wanted = options.target if isinstance(options.target, tuple) else (options.target,)
+        positions = tuple(_target_position(raw.columns, one, where, alone) for one in wanted)
+        names = [raw.columns.column_names[j] for j in positions]
+        for name in names:
+            if name in raw.lossy:
+                raise DataError(
+                    f"the target {quoted(name)} has {LARGE}, which would be rounded: write classes as texts"
+                )
+        columns = [
+            target_from_column(raw.columns.column(j), name, raw.decimal, options.missing, options.task)
+            for j, name in zip(positions, names, strict=True)
+        ]
+        return _Target(*together(columns, names), () if alone else positions)
     if isinstance(raw, RawTable):
         _refuse_target_in(raw.columns.column_names, raw.target_name, options)
     return _Target(target_from_array(raw.y, raw.target_name), raw.target_name)
@@ -216,17 +256,20 @@ def _offer_to_transpose(columns: Any, wanted: str | int) -> None:
         )
 
 
-def _repeated(raw: Raw, X: Data, y: Array) -> list[str]:
-    """Note rows of a table that repeat an earlier one in all features and in the target."""
+def _repeated(raw: Raw, X: Data, y: Array) -> int:
+    """Count rows of a table that repeat an earlier one in all features and in the target."""
     if isinstance(raw, RawMatrix) or not isinstance(X, np.ndarray) or X.shape[1] < 2:
-        return []
+        return 0
     targets = np.ascontiguousarray(y).reshape(len(y), -1)
     rows = {row.tobytes() + own.tobytes() for row, own in zip(np.ascontiguousarray(X), targets, strict=True)}
-    n_repeated = len(X) - len(rows)
+    return len(X) - len(rows)
+
+
+def _repeated_note(n_repeated: int) -> list[str]:
     if n_repeated == 0:
         return []
-    are = "row is" if n_repeated == 1 else "rows are"
-    return [f"{n_repeated:,} {are} the same as an earlier one in every feature and the target"]
+    verb = "row repeats" if n_repeated == 1 else "rows repeat"
+    return [f"{n_repeated:,} {verb} an earlier one in every feature and the target"]
 
 
 def _refuse_target_in(names: Sequence[str], target: str, options: ReadOptions) -> None:
@@ -239,15 +282,19 @@ def _refuse_target_in(names: Sequence[str], target: str, options: ReadOptions) -
         )
 
 
-def _with_target(raw: Raw, target: _Target, where: str) -> tuple[Raw, _Target, list[str]]:
-    """Keep the rows that have a target, and note how many have none."""
+def _with_target(
+    raw: Raw, target: _Target, where: str, inside: Array
+) -> tuple[Raw, _Target, Array, list[str]]:
+    """Keep the rows that have a target and are in all files; return which, and note how many have none."""
     shape = (raw.columns.num_rows, raw.columns.num_columns) if isinstance(raw, RawTable) else raw.X.shape
     _check_lengths(shape, len(target.y), target.name, where)
     if shape[0] == 0:
         raise DataError(f"{where} has a header and no rows")
-    there = present(target.y)
+    there = known = present(target.y)
+    if len(inside):
+        there, known = known & inside, known | ~inside
     if there.all():
-        return raw, target._replace(y=np.ma.getdata(target.y)), []
+        return raw, target._replace(y=np.ma.getdata(target.y)), there, []
     if not there.any():
         raise DataError(f"the target {quoted(target.name)} has no value at all: give another column")
     y = np.ma.getdata(target.y[there])
@@ -255,9 +302,9 @@ def _with_target(raw: Raw, target: _Target, where: str) -> tuple[Raw, _Target, l
         kept: Raw = replace(raw, columns=raw.columns.filter(there))
     else:
         kept = replace(raw, X=raw.X[there])
-    rows = count(int((~there).sum()), "row")
-    note = f"left out {rows} without a value of the target {quoted(target.name)}"
-    return kept, target._replace(y=y), [note]
+    rows = count(int((~known).sum()), "row")
+    notes = [f"left out {rows} without a value of the target {quoted(target.name)}"]
+    return kept, target._replace(y=y), there, [] if known.all() else notes
 
 
 def _check_lengths(shape: tuple[int, int], n_targets: int, name: str, where: str) -> None:

@@ -124,9 +124,7 @@ def dataset_info(name: str) -> DatasetInfo:
     >>> dataset_info("wine").n_features
     13
     """
-    known = find_named(name)
-    if known is None:
-        raise DataError(f"no data are named {quoted(name)}{suggestion(name, available_datasets())}")
+    known = _known(name)
     if known in BUNDLED:
         return DatasetInfo(known, *BUNDLED[known], "scikit-learn", True)
     entry = SETS[known]
@@ -223,23 +221,23 @@ PAPER = {
 }  # fmt: skip
 
 
-def _more(name: str, title: str, n_samples: int, n_features: int, n_classes: int) -> StoredSet:
-    address = f"{SCIKIT_FEATURE_FILES}{name}.mat"
-    return StoredSet(title, n_samples, n_features, n_classes, SCIKIT_FEATURE, None, address)
-
-
+#: name: (title, samples, features, classes)
+_MORE = {
+    "colon": ("gene expression, colon tumours", 62, 2000, 2),
+    "GLIOMA": ("gene expression, types of glioma", 50, 4434, 4),
+    "lung": ("gene expression, types of lung cancer", 203, 3312, 5),
+    "Prostate-GE": ("gene expression, prostate cancer", 102, 5966, 2),
+    "TOX-171": ("gene expression, toxicology", 171, 5748, 4),
+    "COIL20": ("things on a turntable, 32 x 32 pixels", 1440, 1024, 20),
+    "ORL": ("faces, 32 x 32 pixels", 400, 1024, 40),
+    "Yale": ("faces, 32 x 32 pixels", 165, 1024, 15),
+    "warpPIE10P": ("faces by pose, 44 x 55 pixels", 210, 2420, 10),
+    "PCMAC": ("words of newsgroups: PC or Mac", 1943, 3289, 2),
+    "madelon": ("made data: 20 features matter, 480 do not", 2600, 500, 2),
+}
 MORE = {
-    "colon": _more("colon", "gene expression, colon tumours", 62, 2000, 2),
-    "GLIOMA": _more("GLIOMA", "gene expression, types of glioma", 50, 4434, 4),
-    "lung": _more("lung", "gene expression, types of lung cancer", 203, 3312, 5),
-    "Prostate-GE": _more("Prostate_GE", "gene expression, prostate cancer", 102, 5966, 2),
-    "TOX-171": _more("TOX_171", "gene expression, toxicology", 171, 5748, 4),
-    "COIL20": _more("COIL20", "things on a turntable, 32 x 32 pixels", 1440, 1024, 20),
-    "ORL": _more("ORL", "faces, 32 x 32 pixels", 400, 1024, 40),
-    "Yale": _more("Yale", "faces, 32 x 32 pixels", 165, 1024, 15),
-    "warpPIE10P": _more("warpPIE10P", "faces by pose, 44 x 55 pixels", 210, 2420, 10),
-    "PCMAC": _more("PCMAC", "words of newsgroups: PC or Mac", 1943, 3289, 2),
-    "madelon": _more("madelon", "made data: 20 features matter, 480 do not", 2600, 500, 2),
+    name: StoredSet(*known, SCIKIT_FEATURE, None, f"{SCIKIT_FEATURE_FILES}{name.replace('-', '_')}.mat")
+    for name, known in _MORE.items()
 }
 
 SETS = {**PAPER, **MORE}
@@ -297,8 +295,8 @@ def read_stored(name: str) -> RawMatrix:
     expected, found = known_sum(name), sum_of(path)
     if expected is not None and found != expected:
         raise DataError(
-            f"{quoted(path)} is not the expected {name} (its SHA-256 begins with {found[:12]}, not with "
-            f"{expected[:12]}): get it again, or give its path instead of its name to read it as it is"
+            f"{quoted(path)} is not the expected {name} (SHA-256 {found[:12]}..., not "
+            f"{expected[:12]}...): get it again, or give its path instead of its name to read it as it is"
         )
     return read_as(path, entry, name)
 

@@ -1,9 +1,11 @@
-"""From what was found to features that can be selected from: columns chosen, values told, the rest noted."""
+"""From what was found to features that can be selected from: columns chosen, values filled, all noted."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -11,22 +13,40 @@ from infused._runtime.messages import SHOWN, count, listed, quoted
 from infused._typing import Array, Data, Floats
 from infused.coding import Levels, Origin
 from infused.data.columns import (
+    WORDS,
     Problems,
     check_text,
     check_unique,
     find_columns,
     leave_out,
+    named_like_identifier,
     numbered,
     numeric_identifiers,
 )
 from infused.data.dataset import Features
-from infused.data.reading import DataError, Raw, RawMatrix, RawTable, ReadOptions
+from infused.data.reading import (
+    DataError,
+    Raw,
+    RawMatrix,
+    RawTable,
+    ReadOptions,
+    column_kind,
+    column_numbers,
+    plain_values,
+)
+from infused.data.rows import ordered_values
+from infused.data.target import COUNTED
 from infused.data.variables import Variables, table_variables
-from infused.data.written import as_gaps
+from infused.data.written import as_gaps, date_formats, plain_texts
 from infused.exceptions import Setting
 
 FEWEST_PILED, SHARE_PILED = 3, 0.01  # rows on a number that may stand for a missing value
 LEAST_OTHERS = 5  # different values beside it: fewer are codes
+TIMES = COUNTED | {"time", "date", "hr", "mnth", "mon", "yr"}
+FEWEST_GROUPS, FEWEST_ROWS = 4, 2.5  # rows of a group, on average
+MOST_COLUMNS, MOST_ROWS = 30, 100_000  # of a table in which every column is looked at
+CROSSED = 0.75  # of the rows that a table of all groups and times would have
+MANY_REPEATED = 0.1  # of the rows
 
 
 def prepare_features(raw: Raw, options: ReadOptions, where: str, target: tuple[int, ...] = ()) -> Features:
@@ -40,8 +60,11 @@ def prepare_features(raw: Raw, options: ReadOptions, where: str, target: tuple[i
     if isinstance(raw, RawMatrix):
         features = _of_matrix(raw, names, positions, options)
     else:
-        codes = [names[j] for j in find_columns(names, options.as_category, "as_category")]
-        features = _of_table(raw, positions, options, (use, codes), where, problems)
+        codes, words = (
+            [names[j] for j in find_columns(names, getattr(options, option), option)]
+            for option in ("as_category", "text")
+        )
+        features = _of_table(raw, positions, options, (use, codes, words), where, problems)
     if features.X.shape[0] < 2:
         raise DataError(f"{where} has {count(features.X.shape[0], 'row')} of data; at least two are needed")
     refuse_infinite(features.X, features.feature_names, problems)
@@ -77,7 +100,7 @@ def _of_matrix(
 ) -> Features:
     X = raw.X if len(positions) == len(names) else raw.X[:, positions]
     if options.missing and isinstance(X, np.ndarray):
-        X = as_gaps(X, options.missing) if options.missing else X
+        X = as_gaps(X, options.missing)
     return Features(X, tuple(names[j] for j in positions))
 
 
@@ -85,7 +108,7 @@ def _of_table(
     raw: RawTable,
     positions: list[int],
     options: ReadOptions,
-    named: tuple[Sequence[str], Sequence[str]],
+    named: tuple[Sequence[str], Sequence[str], Sequence[str]],
     where: str,
     problems: Problems,
 ) -> Features:
@@ -114,8 +137,8 @@ def _piles(found: Variables) -> list[str]:
             for value in edge_piles(values):
                 piled.setdefault(value, []).append(name)
     return [
-        f"{value:g} stands apart from all other values of {listed(names)}: if it means a missing value, give "
-        "it to the option missing"
+        f"{value:g} stands apart from all other values of {listed(names)}: if it means a missing value, use "
+        f"--missing={value:g} (missing=['{value:g}'])"
         for value, names in piled.items()
     ]
 
@@ -244,3 +267,104 @@ def _unsound(X: Data) -> dict[int, Array]:
         return {j: X[:, j] for j in found}
     columns = X[:, found].tocsc()
     return dict(zip(found, np.split(columns.data, columns.indptr[1:-1]), strict=True)) if found else {}
+
+
+def hints_of_related(raw: Raw, options: ReadOptions, target: tuple[int, ...], n_repeated: int) -> list[str]:
+    """Find signs that rows are related: a column of groups, times in order, or repeated rows."""
+    if not isinstance(raw, RawTable) or raw.columns.num_rows < 2 * FEWEST_GROUPS:
+        return []
+    others = [j for j in range(raw.columns.num_columns) if j not in target]
+    hints = []
+    if options.sample_groups is None:
+        name = _likely_groups(raw, others)
+        if name is not None:
+            n_groups = len(raw.columns.column(name).unique())
+            hints.append(
+                f"rows look related: {quoted(name)} has {n_groups:,} different values in "
+                f"{raw.columns.num_rows:,} rows. If rows of one value belong together, use --sample-groups "
+                f"{shlex.quote(name)}; without it, scores and stability are too good"
+            )
+        elif n_repeated >= MANY_REPEATED * raw.columns.num_rows:
+            hints.append(
+                f"{n_repeated:,} of {raw.columns.num_rows:,} rows repeat an earlier one. If some rows belong "
+                "together, name the column that says which with --sample-groups"
+            )
+    if options.order is None and not hints:
+        name = next((raw.columns.column_names[j] for j in others if _in_order(raw, j, options)), None)
+        if name is not None:
+            hints.append(
+                f"rows are in the order of {quoted(name)}. If a model is to predict later rows from earlier "
+                f"ones, use --order {shlex.quote(name)}"
+            )
+    return hints
+
+
+def _likely_groups(raw: RawTable, places: list[int]) -> str | None:
+    """Find the column whose values repeat as those of a patient do who was seen several times.
+
+    It is named like an identifier; or another column has nearly all of its values once for each value of it,
+    as times of visits do. A column that is named like a time is none.
+    """
+    names, n_rows = raw.columns.column_names, raw.columns.num_rows
+    for j in places:
+        if named_like_identifier(names[j]) and _repeats(_codes(raw.columns.column(j))):
+            return str(names[j])
+    if len(places) > MOST_COLUMNS or n_rows > MOST_ROWS:
+        return None
+    coded = {j: _codes(raw.columns.column(j)) for j in places}
+    codes = {j: own for j, own in coded.items() if own is not None}
+    likely = []
+    for j, own in codes.items():
+        timed = any(word.lower().removesuffix("s") in TIMES for word in WORDS.findall(names[j]))
+        crossed = (_crossed(own, times) for i, times in codes.items() if i != j)
+        if not timed and _repeats(own) and any(crossed):
+            likely.append((int(own.max()), j))
+    return None if not likely else str(names[max(likely)[1]])
+
+
+def _repeats(codes: Array | None) -> bool:
+    """Return whether there are several values, most of them in several rows."""
+    if codes is None:
+        return False
+    sizes = np.bincount(codes)
+    return (
+        len(sizes) >= FEWEST_GROUPS and len(codes) >= FEWEST_ROWS * len(sizes) and bool(np.median(sizes) >= 2)
+    )
+
+
+def _crossed(groups: Array, times: Array) -> bool:
+    """Return whether each group has each of several times once, or nearly."""
+    n_groups, n_times, n_rows = groups.max() + 1, times.max() + 1, len(groups)
+    if n_times < 2 or n_rows > n_groups * n_times or n_rows < CROSSED * n_groups * n_times:
+        return False
+    return len(np.unique(groups * n_times + times)) == n_rows
+
+
+def _codes(column: Any) -> Array | None:
+    """Number the values of a column of texts or whole numbers; None of any other column."""
+    kind = column_kind(column.type)
+    if kind not in ("number", "text") or column.null_count:
+        return None
+    if kind == "text":
+        codes = plain_values(column).combine_chunks().dictionary_encode().indices
+        return None if codes.null_count else np.asarray(codes.to_numpy(), dtype=np.int64)
+    values = column_numbers(column)[0]
+    if not (np.isfinite(values).all() and (values == np.floor(values)).all()):
+        return None
+    return np.asarray(np.unique(values, return_inverse=True)[1].ravel())
+
+
+def _in_order(raw: RawTable, column: int, options: ReadOptions) -> bool:
+    """Return whether a column holds dates that never fall from row to row, most of them different."""
+    cells = raw.columns.column(column)
+    kind = column_kind(cells.type)
+    if cells.null_count or kind not in ("date", "text"):
+        return False
+    if kind == "text" and not date_formats(plain_texts(plain_values(cells), options.missing)):
+        return False
+    dates = ordered_values(cells, options, raw.decimal)
+    steps = np.diff(dates)
+    still = np.zeros(1, steps.dtype)[0]
+    return bool(
+        ((steps >= still).all() or (steps <= still).all()) and len(np.unique(dates)) > len(dates) // 2
+    )

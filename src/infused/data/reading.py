@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from numbers import Integral
-from os import fspath
+from os import PathLike, fspath
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -16,6 +17,7 @@ from infused._runtime.checks import EXACT, FEATURE_BYTES, check_characters, chec
 from infused._runtime.messages import check_choice, count, quoted, reason
 from infused._typing import Array, Data, Floats
 from infused.exceptions import InputError, Setting
+from infused.samples import Samples
 
 #: "texts" are features whose types are known: a text file gives every value as it is written.
 Part: TypeAlias = Literal["both", "features", "target", "texts"]
@@ -26,6 +28,7 @@ CATEGORIES = ("whole", "error")
 DATES = ("day-first", "month-first")
 TASKS = ("classification", "regression")
 TARGET_NAMES = {"target", "label", "labels", "class", "y", "diagnosis", "outcome", "response", "species"}
+MANY_TARGETS = 1000  # columns: more are meant as values
 LARGE = "whole numbers beyond 2^53"
 REFUSED = {
     "O": "is an array of objects",
@@ -44,9 +47,12 @@ class ReadOptions:
 
     Parameters
     ----------
-    target : str, int or None, default=None
+    target : str, int, tuple of them or None, default=None
         The column of the target by name or by position (from 0; negative counts from the end), in a table,
-        in the ``obs`` of AnnData, or in ``target_file`` if that is given.
+        in the ``obs`` of AnnData, or in ``target_file`` if that is given. Several columns of numbers are
+        predicted together.
+    log_target : bool, default=False
+        Whether to predict log(1 + target), for amounts that few rows have much of.
     time, event : str, int or None, default=None
         In the place of a target, the columns of survival: when an event happened, or until when it had not,
         and whether it happened (1 or 0, yes or no, dead or alive).
@@ -79,6 +85,8 @@ class ReadOptions:
         "error" to refuse columns of text; otherwise each is a categorical column, selected as a whole.
     as_category : tuple of str or int, default=()
         Columns of numbers that are codes of categories.
+    text : tuple of str or int, default=()
+        Columns of free text, whose words are counted: each word that enough rows have is a feature.
     missing : tuple of str, default=()
         Texts that stand for a missing value, beside the usual spellings (empty, ?, NA, n/a, NaN, null).
     dates : {"day-first", "month-first"} or None, default=None
@@ -98,6 +106,17 @@ class ReadOptions:
         at most 20 different ones or at least 10 samples for each; several target columns are continuous.
     grid : tuple of int or None, default=None
         Rows and columns of the picture whose pixels are the features.
+    sample_groups : str, int, array or None, default=None
+        A column, or one value per row, of what rows belong to, such as a patient: folds and half-samples keep
+        its rows together. The column is no feature.
+    order : str, int, array or None, default=None
+        A column, or one value per row, of numbers or dates by which rows follow one another: models are
+        tested on later rows. The column is no feature.
+    blocks : mapping, str, sequence of str or None, default=None
+        Kinds of features, such as clinical, RNA and protein: a mapping from the name of a block to features,
+        to what their names begin with, or to a file of their own, whose rows are joined by the column that
+        tells samples apart; or texts such as ``"rna_"`` and ``"rna=rna.csv"``. The others are a block of
+        their own.
 
     See Also
     --------
@@ -113,7 +132,8 @@ class ReadOptions:
     {'target': 'kind', 'drop': ('id', 'name')}
     """
 
-    target: str | int | None = None
+    target: str | int | tuple[str | int, ...] | None = None
+    log_target: bool = False
     time: str | int | None = None
     event: str | int | None = None
     target_file: str | None = None
@@ -128,6 +148,7 @@ class ReadOptions:
     one_hot: bool = False
     categories: str = "whole"
     as_category: tuple[str | int, ...] = ()
+    text: tuple[str | int, ...] = ()
     missing: tuple[str, ...] = ()
     dates: str | None = None
     keep_duplicates: bool = False
@@ -136,11 +157,15 @@ class ReadOptions:
     header: bool = True
     task: str | None = None
     grid: tuple[int, int] | None = None
+    sample_groups: str | int | tuple[int, ...] | None = None
+    order: str | int | tuple[int, ...] | None = None
+    blocks: dict[str, tuple[str | int, ...]] | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.target, str | int | None):
+        targets = () if self.target is None else several(self.target)
+        if len(set(targets)) < len(targets) or not all(isinstance(one, str | int) for one in targets):
             raise InputError(
-                Setting("target"), " takes the name or the position of a column: give values as a pair (X, y)"
+                Setting("target"), " takes names or positions of columns: give values as a pair (X, y)"
             )
         if (self.time is None) != (self.event is None):
             absent, other = ("event", "time") if self.event is None else ("time", "event")
@@ -149,13 +174,10 @@ class ReadOptions:
             raise InputError(
                 Setting("target"), " and ", Setting("time"), " exclude each other: leave one out"
             )
-        if self.impute is not None:
-            check_choice("impute", self.impute, IMPUTES)
         check_choice("categories", self.categories, CATEGORIES)
-        if self.dates is not None:
-            check_choice("dates", self.dates, DATES)
-        if self.task is not None:
-            check_choice("task", self.task, TASKS)
+        for name, choices in (("impute", IMPUTES), ("dates", DATES), ("task", TASKS)):
+            if getattr(self, name) is not None:
+                check_choice(name, getattr(self, name), choices)
         if self.grid is not None and (len(self.grid) != 2 or min(self.grid) < 1):
             raise InputError(Setting("grid", self.grid), " must be a number of rows and a number of columns")
 
@@ -191,9 +213,8 @@ class ReadOptions:
         dict
             The others.
         """
-        known = {field.name for field in fields(cls)}
-        others = {name: value for name, value in options.items() if name not in known}
-        return cls.make(**{name: value for name, value in options.items() if name in known}), others
+        own = {field.name: options.pop(field.name) for field in fields(cls) if field.name in options}
+        return cls.make(**own), options
 
     def updated(self, **options: Any) -> ReadOptions:
         """Return these options with some of them replaced.
@@ -212,10 +233,12 @@ class ReadOptions:
         if unknown:
             raise InputError(f"there is no option {sorted(unknown)[0]!r} for reading data")
         given = {name: value for name, value in options.items() if value is not None}
+        if np.ndim(given.get("target", "")) == 1 and len(given["target"]) < MANY_TARGETS:
+            given["target"] = tuple(given["target"]) if len(given["target"]) > 1 else given["target"][0]
         for name in {"target", "time", "event"} & given.keys():
             if isinstance(given[name], Integral):
                 given[name] = int(given[name])
-        for name in {"drop", "use", "as_category", "missing"} & given.keys():
+        for name in {"drop", "use", "as_category", "text", "missing"} & given.keys():
             given[name] = several(given[name])
         if "missing" in given:
             given["missing"] = tuple(map(str, given["missing"]))
@@ -223,6 +246,10 @@ class ReadOptions:
             given["target_file"] = fspath(given["target_file"])
         if "grid" in given:
             given["grid"] = tuple(given["grid"])
+        for name in {"sample_groups", "order"} & given.keys():
+            given[name] = _column_or_codes(name, given[name])
+        if "blocks" in given:
+            given["blocks"] = _blocks(given["blocks"])
         return replace(self, **given)
 
     def given(self) -> dict[str, Any]:
@@ -233,10 +260,44 @@ class ReadOptions:
         dict
             Options by name.
         """
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {
-            field.name: values[field.name] for field in fields(self) if values[field.name] != field.default
-        }
+        every = ((field, getattr(self, field.name)) for field in fields(self))
+        return {field.name: value for field, value in every if value != field.default}
+
+
+def _column_or_codes(name: str, value: Any) -> Any:
+    """Return a column as it is given; of an array the codes, by which a record can repeat a selection."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    grouped = name == "sample_groups"
+    samples = Samples.given(value if grouped else None, None if grouped else value, len(value))
+    codes = samples.groups if grouped else samples.order
+    return None if codes is None else tuple(codes.tolist())
+
+
+def _blocks(given: Any) -> dict[str, tuple[str | int, ...]]:
+    """Read blocks from a mapping, or from texts: what names begin with, or ``block=features or file``."""
+    if isinstance(given, Mapping):
+        pairs = [
+            (name, [value] if isinstance(value, str | PathLike | Integral) else value)
+            for name, value in given.items()
+        ]
+    else:
+        texts = several(given)
+        if not all(isinstance(text, str) for text in texts):
+            raise InputError(Setting("blocks"), " must be a mapping from blocks to features, or texts")
+        parts = [str(text).partition("=") for text in texts]
+        pairs = [(a, [b]) if equals else (a.rstrip("_-.:| "), [a]) for a, equals, b in parts]
+    found: dict[str, tuple[str | int, ...]] = {}
+    for name, values in pairs:
+        entries = tuple(int(one) if isinstance(one, Integral) else fspath(one) for one in values)
+        if not isinstance(name, str) or not name or not entries or "" in entries:
+            raise InputError(Setting("blocks"), f" gives no features for {name!r}: name some, or a file")
+        found[name] = (*found.get(name, ()), *entries)
+    if not found:
+        raise InputError(Setting("blocks"), " names no block")
+    return found
 
 
 def several(columns: str | int | Iterable[str | int]) -> tuple[str | int, ...]:
@@ -303,14 +364,9 @@ def _transposed(raw: RawTable, where: str) -> RawTable:
 
     table = raw.columns
     kinds = [column_kind(kind) for kind in table.schema.types]
-    label = (
-        table.column_names.index(raw.index[0])
-        if raw.index
-        else kinds.index("text")
-        if "text" in kinds
-        else -1
-    )
-    if label < 0:
+    own = [table.column_names.index(name) for name in raw.index[:1]]
+    label = next((j for j in (*own, *range(len(kinds))) if j in own or kinds[j] == "text"), None)
+    if label is None:
         raise DataError(
             f"{where} has no column of text, which would name its rows: leave out ", Setting("transpose")
         )
@@ -509,3 +565,26 @@ def parsing(path: Path, what: str) -> Iterator[None]:
     except Exception as error:
         message = f"{quoted(path)} could not be read as {what}; is it complete? ({reason(error)})"
         raise DataError(message) from error
+
+
+@contextmanager
+def temporary(name: str, shown: str) -> Iterator[Path]:
+    """Make a file of this name that is gone afterwards; messages about it name what the user gave."""
+    with TemporaryDirectory(prefix="infused-") as folder:
+        file = Path(folder) / f"data-{name}"  # CON.csv alone would be a device on Windows
+        try:
+            yield file
+        except InputError as error:
+            stem = repr(str(file))[:-1]  # also where a suffix was added
+            told = [
+                part if not isinstance(part, str) or stem not in part else _renamed(part, stem, shown)
+                for part in error.parts
+            ]
+            if told == list(error.parts):
+                raise
+            raise type(error)(*told) from error
+
+
+def _renamed(text: str, stem: str, shown: str) -> str:
+    before, _, after = text.partition(stem)
+    return before + shown + after.partition("'")[2]

@@ -25,7 +25,7 @@ from infused.data.reading import (
     plain_values,
 )
 from infused.data.sources import find_source
-from infused.data.variables import code_texts
+from infused.data.variables import code_texts, word_counts
 from infused.data.written import (
     PARTS,
     as_gaps,
@@ -188,6 +188,8 @@ def recorded_values(
         return np.array([np.nan if t is None else float(place[t]) for t in cells]), tuple(levels), []
     if origin.how in PARTS:
         return _recorded_dates(column, origin)
+    if origin.how == "word":
+        return word_counts(plain_values(column), str(origin.level)), None, []
     if kind == "date":
         return np.full(len(column), np.nan), None, [str(column[0].as_py())]
     if kind != "text":

@@ -17,11 +17,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, TypeAlias, cast
 from urllib.parse import unquote, urlsplit
-
-import numpy as np
 
 from infused._runtime.checks import most_unpacked
 from infused._runtime.messages import extra, listed, quoted, reason, suggestion
@@ -32,8 +29,8 @@ from infused.data.download import LARGEST_DOWNLOAD, TransferError, check_address
 from infused.data.named import available_datasets, find_named, read_named
 from infused.data.readers import format_of, has_reader, is_packed
 from infused.data.readers.frames import annotated_matrix, frame_table, is_pandas, known_integers
-from infused.data.reading import DataError, Part, Raw, RawMatrix, ReadOptions
-from infused.data.target import in_float, target_from_array, target_from_column
+from infused.data.reading import DataError, Part, Raw, RawMatrix, ReadOptions, temporary
+from infused.data.target import target_from_array, target_from_column, together
 from infused.exceptions import InputError
 
 #: What has a meaning for a table whose format is not known before it is read.
@@ -60,11 +57,14 @@ def find_source(source: Any) -> Source:
     """Find the source that was given; files are looked for, but not yet read."""
     if isinstance(source, str | PathLike):
         known = find_named(fspath(source))
-        return _named(known) if known is not None else file_source(source)
+        if known is None:
+            return file_source(source)
+        return Source(lambda *_: read_named(known), frozenset(), quoted(known), known, known)
     if isinstance(source, tuple) and len(source) == 2:
         return _pair(*source)
     if all(hasattr(source, part) for part in ("obs", "var_names", "layers")):
-        return _annotated(source)
+        where, heeds = "the AnnData object", frozenset({"target", "target_file", "x_key"})
+        return Source(partial(annotated_matrix, source, where=where), heeds, where)
     if _is_frame(source):
         heeds = frozenset({"target", "target_file"})
         return Source(lambda *_: frame_table(source), heeds, "the data frame")
@@ -125,19 +125,6 @@ def _check_file(path: Path) -> None:
         raise DataError(f"{quoted(path)} is empty (0 bytes)")
 
 
-def _named(name: str) -> Source:
-    return Source(lambda *_: read_named(name), frozenset(), quoted(name), name, name)
-
-
-def _annotated(data: Any) -> Source:
-    where = "the AnnData object"
-    return Source(
-        lambda options, part: annotated_matrix(data, options, part, where),
-        frozenset({"target", "target_file", "x_key"}),
-        where,
-    )
-
-
 def _pair(X: Any, y: Any) -> Source:
     def read(_: ReadOptions, part: Part) -> Raw:
         raw = frame_table(X) if _is_frame(X) else RawMatrix(X)
@@ -159,11 +146,7 @@ def _target(y: Any) -> tuple[Array, str]:
         table = frame_table(y)
         names = [name for name in table.columns.column_names if name not in table.index]
         columns = [target_from_column(table.columns.column(name), name) for name in names]
-        if len(columns) == 1:
-            return columns[0], names[0]
-        numbers = all(values.dtype.kind in "biuf" for values in columns)
-        each = [in_float(v, name) if numbers else v for v, name in zip(columns, names, strict=True)]
-        return np.column_stack(each), "target"
+        return together(columns, names)
     name = getattr(y, "name", None)
     name = "target" if name is None or name == "" else str(name)
     if is_pandas(y) or hasattr(y, "__arrow_c_stream__") or hasattr(y, "__arrow_c_array__"):
@@ -245,7 +228,7 @@ def _safe_name(path: str) -> str:
 
 def read_packed(path: Path, options: ReadOptions, part: Part) -> Raw:
     """Read a packed file with the reader of the file inside."""
-    with _temporary(inner_name(path), quoted(path)) as file:
+    with temporary(inner_name(path), quoted(path)) as file:
         try:
             with _opened(path) as stream:
                 _copy(stream, file, most_unpacked(LARGEST_UNPACKED), quoted(path))
@@ -256,7 +239,7 @@ def read_packed(path: Path, options: ReadOptions, part: Part) -> Raw:
 
 def read_address(address: str, options: ReadOptions, part: Part) -> Raw:
     """Fetch what is at an address, anew each time, and read it."""
-    with _temporary(address_name(address), quoted(address)) as file:
+    with temporary(address_name(address), quoted(address)) as file:
         try:
             bounded = download(address, file, limit=LARGEST_DOWNLOAD)
         except TransferError as error:
@@ -274,7 +257,7 @@ def read_standard_input(options: ReadOptions, part: Part) -> Raw:
     """Read what is piped into the program."""
     if sys.stdin is None or sys.stdin.closed:
         raise DataError("standard input is closed: pipe a table into the program")
-    with _temporary("stdin", "standard input") as file:
+    with temporary("stdin", "standard input") as file:
         _copy(sys.stdin.buffer, file, most_unpacked(LARGEST_UNPACKED), "standard input")
         if file.stat().st_size == 0:
             raise DataError("standard input is empty: pipe a table into the program")
@@ -340,26 +323,3 @@ def _copy(stream: BinaryIO, file: Path, limit: int, what: str) -> None:
             if size > limit:
                 raise DataError(f"{what} holds more than {format_bytes(limit)}: give a smaller file")
             target.write(chunk)
-
-
-@contextmanager
-def _temporary(name: str, shown: str) -> Iterator[Path]:
-    """Make a file of this name that is gone afterwards; messages about it name what the user gave."""
-    with TemporaryDirectory(prefix="infused-") as folder:
-        file = Path(folder) / f"data-{name}"  # CON.csv alone would be a device on Windows
-        try:
-            yield file
-        except InputError as error:
-            stem = repr(str(file))[:-1]  # also where a suffix was added
-            told = [
-                part if not isinstance(part, str) or stem not in part else _renamed(part, stem, shown)
-                for part in error.parts
-            ]
-            if told == list(error.parts):
-                raise
-            raise type(error)(*told) from error
-
-
-def _renamed(text: str, stem: str, shown: str) -> str:
-    before, _, after = text.partition(stem)
-    return before + shown + after.partition("'")[2]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from numbers import Real
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from infused._runtime.checks import FEW_VALUES, SURELY_CLASSES, are_classes, in_double, in_doubt
 from infused._runtime.messages import count, listed, quoted
-from infused._typing import Array, DataKind, TargetKind
+from infused._typing import Array, TargetKind
 from infused.data.columns import WORDS, check_text
 from infused.data.reading import (
     LARGE,
@@ -27,21 +27,8 @@ from infused.exceptions import Setting
 
 #: Words, without their s, of names that are counted or measured.
 COUNTED = {
-    *(
-        "age",
-        "amount",
-        "claim",
-        "count",
-        "cost",
-        "day",
-        "death",
-        "duration",
-        "hour",
-        "income",
-        "minute",
-        "month",
-    ),
-    *("price", "ring", "sale", "score", "stay", "total", "visit", "week", "year"),
+    *("age", "amount", "claim", "count", "cost", "day", "death", "duration", "hour", "income", "minute"),
+    *("month", "price", "ring", "sale", "score", "stay", "total", "visit", "week", "year"),
 }
 MOST_LIKELY_CLASSES = 100  # more whole numbers that are no codes are surely measured
 KINDS: dict[str | None, TargetKind] = {"classification": "classes", "regression": "real"}
@@ -79,14 +66,9 @@ def target_from_column(
         return _decimals(column, name, missing)
     if types.is_floating(column.type):
         return as_gaps(np.asarray(column.to_numpy()), missing)
-    values = np.asarray(compute.fill_null(compute.cast(column, _signed(column.type)), 0).to_numpy())
+    whole = compute.cast(column, "uint64" if types.is_uint64(column.type) else "int64")
+    values = np.asarray(compute.fill_null(whole, 0).to_numpy())
     return _masked(values, compute.is_null(column).to_numpy(), missing)
-
-
-def _signed(kind: Any) -> str:
-    from pyarrow import types
-
-    return "uint64" if types.is_uint64(kind) else "int64"
 
 
 def _masked(values: Array, absent: Array, missing: Collection[str]) -> Array:
@@ -113,8 +95,8 @@ def _decimals(column: Any, name: str, missing: Collection[str]) -> Array:
     return np.array(["" if text in gone else text for text in texts])
 
 
-EVENTS = ({"0", "1"}, {"no", "yes"}, {"false", "true"}, {"alive", "dead"}, {"censored", "event"})
-HAPPENED = {"1", "yes", "true", "dead", "event"}
+HAPPENED = {"1", "yes", "true", "dead", "died", "deceased", "event"}
+CENSORED = {"0", "no", "false", "alive", "living", "censored"}
 
 
 def survival_from_columns(time: Array, event: Array, time_name: str, event_name: str) -> Array:
@@ -130,9 +112,10 @@ def survival_from_columns(time: Array, event: Array, time_name: str, event_name:
     words = words if words.dtype.kind == "U" else np.array([f"{value:g}" for value in words.tolist()])
     words = np.char.lower(words)
     found = set(words[there].tolist())
-    if not any(found <= known for known in EVENTS):
+    if not found <= HAPPENED | CENSORED:
         raise DataError(
-            f"the events {quoted(event_name)} must hold 1 and 0, yes and no, or dead and alive, but have ",
+            f"the events {quoted(event_name)} must hold 1 and 0, yes and no, dead and alive, or event and "
+            "censored, but have ",
             listed(sorted(found), 3),
         )
     known = there & ~np.isnan(times)
@@ -142,6 +125,20 @@ def survival_from_columns(time: Array, event: Array, time_name: str, event_name:
     y = np.empty(len(times), SURVIVAL)
     y["event"], y["time"] = happened, np.where(known, times, np.nan)
     return y
+
+
+def together(columns: Sequence[Array], names: Sequence[str]) -> tuple[Array, str]:
+    """Put targets side by side, which must be numbers if they are several; return them and their name."""
+    if len(columns) == 1:
+        return columns[0], names[0]
+    for values, name in zip(columns, names, strict=True):
+        if values.dtype.kind == "U":
+            raise DataError(
+                f"several targets must be numbers, but {quoted(name)} holds text ({quoted(values[0])}): "
+                "predict it alone"
+            )
+    y = np.column_stack([in_float(values, name) for values, name in zip(columns, names, strict=True)])
+    return y, f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def in_float(y: Array, name: str) -> Array:
@@ -220,7 +217,20 @@ def target_from_array(values: Any, name: str) -> Array:
     return y.astype(np.int64) if y.dtype.kind == "b" else in_double(y, f"the target {quoted(name)}")
 
 
-def settle_target(y: Array, name: str, task: str | None) -> tuple[Array, DataKind, list[str]]:
+def logarithm(y: Array, name: str) -> tuple[Array, str]:
+    """Return log(1 + y) of a target of numbers, and its name."""
+    if y.dtype == SURVIVAL or y.dtype.kind == "U":
+        raise DataError(Setting("log_target", True), f" needs numbers, but {quoted(name)} holds none")
+    y = in_float(y, name)
+    if np.nanmin(y) < 0:
+        raise DataError(
+            Setting("log_target", True),
+            f" needs a target that is not negative, but {quoted(name)} has {np.nanmin(y):g}",
+        )
+    return np.log1p(y), f"log(1 + {name})"
+
+
+def settle_target(y: Array, name: str, task: str | None) -> tuple[Array, TargetKind, list[str]]:
     """Give y one type for what it holds (text, int64, float64); return it with its kind and notes.
 
     Where ``task`` does not say, `are_classes` does; several columns are continuous targets, and so are more
@@ -242,8 +252,8 @@ def settle_target(y: Array, name: str, task: str | None) -> tuple[Array, DataKin
     if asked is None and likely and in_doubt(y):
         taken, option = ("classes", "regression") if classes else ("measured", "classification")
         doubt = [
-            f"the {len(values)} whole numbers of {quoted(name)} were taken as {taken}: if that is wrong, set "
-            f"the option task to {option}"
+            f"the {len(values)} whole numbers of {quoted(name)} were taken as {taken}: if that is wrong, use "
+            f"--task {option} (task='{option}')"
         ]
     if asked is None and not classes:
         return _real(y, name, asked), "real", doubt

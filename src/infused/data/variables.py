@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from infused._runtime.messages import count, listed, quoted
+from infused._runtime.messages import count, enumerated, listed, quoted
 from infused._typing import Floats
 from infused.coding import Origin, fewest_rows, is_identifier
 from infused.data.columns import Problems, leave_out
@@ -29,7 +28,7 @@ from infused.data.written import (
 )
 from infused.exceptions import Setting
 
-MOST_TEXTS = 100  # different values of one column that may become columns of their own
+MOST_WORDS = 1000  # of one column of free text
 SHOWN = 3
 WORDS_OF_TEXT = 5  # on average: names and addresses have fewer
 OWN_TEXTS = "because nearly every row has a text of its own"
@@ -66,20 +65,23 @@ class Variables:
         """Say what was done, a sentence each."""
         notes = list(self.notes)
         if self.read:
-            notes.append(
-                "texts read as numbers: " + ", ".join(f"{quoted(n)} ({t})" for n, t in self.read.items())
-            )
+            examples = (f"{quoted(name)} ({' '.join(text.split())})" for name, text in self.read.items())
+            notes.append(f"texts read as numbers: {', '.join(examples)}")
         if self.categories:
-            are = "is a category" if len(self.categories) == 1 else "are categories"
-            notes.append(f"{listed(self.categories)} {are}, each kept or dropped as a whole")
+            what = "column, selected" if len(self.categories) == 1 else "columns, each selected"
+            notes.append(f"categorical {what} as one feature: {listed(self.categories)}")
         notes += [f"left out, {why}: {listed(names)}" for why, names in self.named.items()]
         return notes
 
 
 def table_variables(
-    raw: RawTable, options: ReadOptions, use: Collection[str], codes: Collection[str]
+    raw: RawTable,
+    options: ReadOptions,
+    use: Collection[str],
+    codes: Collection[str],
+    words: Collection[str],
 ) -> Variables:
-    """Make variables of the columns of a table; ``codes`` are columns whose numbers are levels.
+    """Make variables of a table; ``codes`` are columns of levels, ``words`` columns whose words are counted.
 
     What cannot be used is in ``problems``; nothing is raised here.
     """
@@ -89,13 +91,13 @@ def table_variables(
         if kind in ("objects", "bytes"):
             _refuse_kind(found, name, kind)
         elif name in codes:
-            _category(found, name, code_texts(column, options.missing), "code", use={name})
+            _category(found, name, code_texts(column, options.missing), "code", {name}, options.one_hot)
         elif kind == "number":
             _numbers(found, name, column, options, name in use, name in raw.lossy)
         elif kind == "date":
             _date(found, name, column)
-        elif options.one_hot:
-            one_hot_columns(found, name, plain_values(column), options, use)
+        elif name in words:
+            _words(found, name, plain_values(column))
         else:
             _text(found, name, column, options, use, raw.decimal)
     return found
@@ -157,7 +159,7 @@ def _text(
         found.leave(name, "because every value is missing")
         return
     if types.is_dictionary(column.type):  # whoever made it meant levels
-        _category(found, name, texts, "category", use)
+        _category(found, name, texts, "category", use, options.one_hot)
         return
     written = numbers_in(texts, decimal)
     if written.meant and written.odd:
@@ -194,10 +196,12 @@ def _text(
             Setting("categories", "whole"),
         )
     else:
-        _category(found, name, texts, "category", use)
+        _category(found, name, texts, "category", use, options.one_hot)
 
 
-def _category(found: Variables, name: str, texts: Any, how: str, use: Collection[str]) -> None:
+def _category(
+    found: Variables, name: str, texts: Any, how: str, use: Collection[str], one_hot: bool = False
+) -> None:
     import pyarrow as pa
     from pyarrow import compute
 
@@ -212,18 +216,21 @@ def _category(found: Variables, name: str, texts: Any, how: str, use: Collection
         found.leave(name, OWN_TEXTS)
     else:
         codes = compute.index_in(texts, pa.array(levels, pa.string()))
-        values = compute.cast(codes, pa.float64()).to_numpy()
-        found.add(name, np.array(values, dtype=np.float64), Origin(name, how), tuple(levels))
+        values = np.array(compute.cast(codes, pa.float64()).to_numpy(), dtype=np.float64)
+        if one_hot:
+            _one_hot(found, name, values, levels)
+            return
+        found.add(name, values, Origin(name, how), tuple(levels))
         found.categories.append(name)
 
 
 def _unusable(levels: list[str], n_present: int, most: int) -> str:
     """Say why no level of a column of texts is frequent enough for a column of its own."""
     if sum(len(level.split()) for level in levels) >= WORDS_OF_TEXT * len(levels):
-        return "because it is free text (make numbers of it first, such as counts of words)"
+        return "because it is free text (--text counts its words)"
     if most == 1 or is_identifier(len(levels), n_present):
         return OWN_TEXTS
-    return "because of too many levels, all rare (the option use takes those with a few rows)"
+    return "because of too many levels, all rare (--use takes those with a few rows)"
 
 
 def _refuse_units(found: Variables, name: str, texts: tuple[str, ...]) -> None:
@@ -247,9 +254,7 @@ def _written_date(found: Variables, name: str, texts: Any, shapes: list[str], or
     how = f", read {DATES[shape]} first"
     if others and order is None:
         first = next(t for t in texts.to_pylist() if t is not None)
-        how += (
-            f" (as in {first}, {DATES[others[0]]} first would fit as well: say which with the option dates)"
-        )
+        how += f" (as in {first}, {DATES[others[0]]} first would fit as well: say which with --dates)"
     _date(found, name, dates, shape, how)
 
 
@@ -266,9 +271,7 @@ def _date(found: Variables, name: str, dates: Any, shape: str | None = None, how
             found.add(f"{name} ({part})", values, Origin(name, part, format=shape))
             made.append(part)
     if made:
-        *first, last = made
-        parts = f"{', '.join(first)} and {last}" if first else last
-        found.notes.append(f"{quoted(name)} holds dates{how}, taken by {parts}")
+        found.notes.append(f"{quoted(name)} holds dates{how}, taken by {enumerated(made)}")
     else:
         found.leave(name, "because its dates have one year, one month, one weekday and one hour")
 
@@ -284,38 +287,39 @@ def _refuse_kind(found: Variables, name: str, kind: str) -> None:
     found.problems.add((f"{quoted(name)} holds ", *what), leave_out([name]), Setting("drop", [name]))
 
 
-def one_hot_columns(found: Any, name: str, column: Any, options: ReadOptions, use: Collection[str]) -> None:
-    """Add a 0/1 variable ``column=value`` for every value, in alphabetical order, with gaps filled.
+def _one_hot(found: Variables, name: str, codes: Floats, levels: list[str]) -> None:
+    """Add a 0/1 variable ``column=value`` for every level with enough rows; all are 0 where it is missing."""
+    counts = np.bincount(codes[~np.isnan(codes)].astype(np.int64), minlength=len(levels))
+    least = min(fewest_rows(len(codes)), int(counts.max()))
+    frequent = np.flatnonzero(counts >= least)
+    for n in frequent:
+        found.add(f"{name}={levels[n]}", (codes == n) * 1.0, Origin(name, "level", level=levels[n], fill=0.0))
+    found.notes.append(f"{quoted(name)} became {count(len(frequent), '0/1 column')}")
+    if rare := len(levels) - len(frequent):
+        found.notes.append(
+            f"{count(rare, 'level')} of {quoted(name)} with fewer than {least} samples left out"
+        )
 
-    The most frequent text stands for a missing one (the first of equals); with ``impute="zero"``, none does.
-    """
-    from pyarrow import compute
 
-    values = sorted(compute.drop_null(compute.unique(column)).to_pylist())
-    if len(values) == len(column) and name not in use:
-        found.leave(name, "because every row has a text of its own")
+def _words(found: Variables, name: str, texts: Any) -> None:
+    """Add the count of each word that enough rows have, the most frequent ones."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    counter = CountVectorizer(min_df=fewest_rows(len(texts)), max_features=MOST_WORDS)
+    try:
+        counts = counter.fit_transform(text or "" for text in texts.to_pylist()).tocsc()
+    except ValueError:  # no word is left
+        found.leave(name, "because no word is in enough rows")
         return
-    if len(values) > MOST_TEXTS:
-        many = f"column {quoted(name)} has {len(values):,} different texts, more than the {MOST_TEXTS} that "
-        words = (many, Setting("one_hot", True), " makes columns of")
-        found.problems.add(words, leave_out([name]), Setting("drop", [name]))
-        return
-    texts = Counter(sorted(text for text in column.to_pylist() if text is not None))
-    usual = texts.most_common(1)[0][0] if texts and options.impute not in ("zero", None) else None
-    filled = column if usual is None else compute.fill_null(column, usual)
-    for value, ones in zip(values, _indicators(filled, values).T, strict=True):
-        origin = Origin(name, "level", level=value, fill=float(value == usual))
-        found.add(f"{name}={value}", ones.copy(), origin)
-    found.notes.append(f"{quoted(name)} became {count(len(values), '0/1 column')}")
-    if column.null_count:
-        found.notes.append(f"filled {count(column.null_count, 'missing text')} in: {quoted(name)}")
+    for j, word in enumerate(counter.get_feature_names_out()):
+        found.add(f"{name}: {word}", counts[:, [j]].toarray()[:, 0] * 1.0, Origin(name, "word", level=word))
+    found.notes.append(f"{quoted(name)} became {count(counts.shape[1], 'count')} of words")
 
 
-def _indicators(column: Any, values: list[str]) -> Floats:
-    """Mark with 1 where the column holds each value, 0 elsewhere and where it is missing."""
-    import pyarrow as pa
-    from pyarrow import compute
+def word_counts(texts: Any, word: str) -> Floats:
+    """Count a word in each text, as it is counted when data are read."""
+    from sklearn.feature_extraction.text import CountVectorizer
 
-    codes = compute.fill_null(compute.index_in(column, pa.array(values, column.type)), -1).to_numpy()
-    result: Floats = np.equal(codes[:, None], np.arange(len(values))).astype(np.float64)
-    return result
+    counter = CountVectorizer(vocabulary=[word])
+    counts = counter.transform(text or "" for text in texts.to_pylist())
+    return np.asarray(counts.toarray()[:, 0], dtype=np.float64)

@@ -1,8 +1,7 @@
 """A feature becomes a graph, a graph becomes a distribution."""
 
 from infused.graphs.distributions import feature_distributions, target_distributions
-from infused.graphs.feature_graph import FeatureGraph
-from infused.graphs.relation import relation_curve
+from infused.graphs.feature_graph import FeatureGraph, relation_curve
 
 __all__ = [
     "FeatureGraph",

@@ -26,7 +26,7 @@ class DenseDistributions:
     """One row per feature."""
 
     values: Floats
-    """Return a dense array, features x samples."""
+    """features x samples."""
 
     @property
     def shape(self) -> tuple[int, int]:

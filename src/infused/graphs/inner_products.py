@@ -2,50 +2,216 @@ r"""Inner products of feature graphs with each other and with the graph of the t
 
 .. math::
 
-    \langle K_i, K_j \rangle, \qquad \langle K_i, L \rangle
+    \langle K_i, K_j \rangle = |F_i' F_j|_F^2, \qquad \langle K_i, L \rangle
 
-Graphs are centred and of Frobenius norm one, and none is ever formed. There are three routes: thin factors,
+Graphs are centred and of Frobenius norm one, and none is ever formed. There are three routes: thin factors F,
 exact sums over pairs of samples in the order of two features, and, where samples are many, counts of at most
-256 values of each feature.
+256 values of each feature. Gaussian graphs have factors of ten to thirty columns, exact to about 1e-11, and a
+graph on few values has no more columns than values.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 
 from infused import _kernels
 from infused._runtime.threads import require, spans
-from infused._typing import Array, Floats, Ints
-from infused.graphs.thin import FeatureGraphKind, GraphColumns, gaussian_factors, node_factor
+from infused._typing import Array, Data, Floats, Ints
+
+FeatureGraphKind: TypeAlias = Literal["gaussian", "distance", "kernel", "laplacian"]
+
+RESIDUAL = 1e-11  # share of the trace that a factor may leave out
+DIRECTION = 1e-11  # directions shorter than this share of the longest are left out
+NEGLIGIBLE = 1e-12  # deviations below this share of the largest value are rounding
+FIRST_ROWS, FEW_ROWS = 16, 8
+
+
+@dataclass(frozen=True)
+class GraphColumns:
+    """Columns with a graph each, and the variable that each belongs to.
+
+    The graph of a variable is the sum of those of its columns. Where values are missing, the column has its
+    mean there, and a second column says where they are; each graph is weighted by the share of its samples.
+    """
+
+    X: Data
+    owners: Ints
+    """The variable of each column; in ascending order."""
+    source: Ints
+    """The column of X that each is made of."""
+    indicates: Array
+    """Whether the column says where values are missing."""
+    shares: Floats
+    """The weight of each graph in its variable."""
+    n_variables: int
+    weights: Floats
+    """What each sample counts."""
+
+    @classmethod
+    def of(cls, X: Data, variables: Ints, n_variables: int, weights: Floats) -> GraphColumns:
+        """Make columns of an array, whose columns belong to these variables."""
+        X = sp.csc_array(X) if sp.issparse(X) else X
+        missing = _missing_shares(X, weights)
+        some = np.flatnonzero(missing > 0)
+        source = np.concatenate([np.arange(X.shape[1]), some])
+        indicates = np.arange(len(source)) >= X.shape[1]
+        shares = np.where(indicates, missing[source], 1.0 - missing[source])
+        order = np.lexsort((source, variables[source]))
+        return cls(
+            X,
+            variables[source][order],
+            source[order],
+            indicates[order],
+            shares[order],
+            n_variables,
+            weights,
+        )
+
+    @classmethod
+    def of_target(cls, Y: Floats, weights: Floats, classes: bool) -> GraphColumns:
+        """Make the columns of one target; those of classes weigh so that a class has the entries 1 / size."""
+        shares = 1.0 - weights @ Y / weights.sum() if classes else np.ones(Y.shape[1])
+        one, each = np.zeros(Y.shape[1], np.int64), np.arange(Y.shape[1])
+        return cls(Y, one, each, np.zeros(Y.shape[1], bool), shares, 1, weights)
+
+    def __len__(self) -> int:
+        return len(self.owners)
+
+    @property
+    def n_samples(self) -> int:
+        """Return the number of samples."""
+        return int(self.X.shape[0])
+
+    def of_variables(self, variables: Ints) -> Ints:
+        """Return the positions of the columns of some variables."""
+        return np.flatnonzero(np.isin(self.owners, variables))
+
+    def restricted(self, variables: Ints) -> GraphColumns:
+        """Return the columns of some variables, numbered anew."""
+        own = self.of_variables(variables)
+        owners = np.searchsorted(variables, self.owners[own])
+        parts = (self.source[own], self.indicates[own], self.shares[own])
+        return GraphColumns(self.X, owners, *parts, len(variables), self.weights)
+
+    def summed(self, positions: Ints, values: Floats) -> Floats:
+        """Return the sums over the columns of each variable, weighted by their shares."""
+        weights = self.shares[positions] * values
+        return np.bincount(self.owners[positions], weights, self.n_variables).astype(np.float64)
+
+    def standardised(self, columns: Ints) -> Floats:
+        """Return columns as rows of mean zero and variance one; zero where nothing varies."""
+        values = self.X[:, self.source[columns]]
+        rows = np.array((values.toarray() if sp.issparse(values) else values).T, np.float64, order="C")
+        missing = np.isnan(rows)
+        indicates = self.indicates[columns]
+        rows[indicates], missing[indicates] = missing[indicates], False
+        largest = np.abs(np.where(missing, 0.0, rows)).max(axis=1, keepdims=True)
+        rows /= np.where(largest > 0, largest, 1.0)  # so that no square overflows
+        present = np.where(missing, 0.0, self.weights)
+        rows[missing] = 0.0
+        total = present.sum(axis=1)
+        rows -= ((rows * present).sum(axis=1) / np.where(total > 0, total, 1.0))[:, None]
+        rows[missing] = 0.0
+        deviation = np.sqrt((rows * rows) @ self.weights / self.weights.sum())
+        varies = deviation > NEGLIGIBLE
+        return np.asarray(
+            rows * np.divide(1.0, deviation, out=np.zeros_like(deviation), where=varies)[:, None]
+        )
+
+
+def _missing_shares(X: Data, weights: Floats) -> Floats:
+    """Return the share of samples without a value, for each column."""
+    if sp.issparse(X):
+        holes = sp.csc_array((np.isnan(X.data).astype(np.float64), X.indices, X.indptr), shape=X.shape)
+        shares: Floats = np.asarray(holes.T @ weights) / weights.sum()
+        return shares
+    with np.errstate(over="ignore", invalid="ignore"):
+        doubtful = np.isnan(X.sum(axis=0))  # without a mask of the whole of X
+    shares = np.zeros(X.shape[1])
+    for j in np.flatnonzero(doubtful):
+        shares[j] = weights @ np.isnan(X[:, j]) / weights.sum()
+    return shares
+
+
+def gaussian_factors(rows: Floats, weights: Floats) -> list[Floats]:
+    """Return a thin factor of the graph exp(-(a - b)^2 / 2) of each row, by pivoted Cholesky steps.
+
+    Each step takes the value that is represented worst, in all rows at once, until nothing is left.
+    """
+    n, n_samples = rows.shape
+    each, total, rank = np.arange(n), weights.sum(), 0
+    factors, left = np.empty((n, FIRST_ROWS, n_samples)), np.ones((n, n_samples))
+    while rank < n_samples and (unfinished := left @ weights > RESIDUAL * total).any():
+        if rank == factors.shape[1]:
+            factors = np.concatenate([factors, np.empty_like(factors)], axis=1)
+        pivot = left.argmax(axis=1)
+        column = np.exp(-0.5 * (rows - rows[each, pivot][:, None]) ** 2)
+        if rank:
+            column -= (factors[each, :rank, pivot][:, None, :] @ factors[:, :rank])[:, 0]
+        root = np.sqrt(left[each, pivot])
+        column *= np.divide(1.0, root, out=np.zeros(n), where=unfinished)[:, None]
+        factors[:, rank] = column
+        left = np.maximum(left - column * column, 0.0)
+        left[each, pivot] = 0.0
+        rank += 1
+    factors = factors[:, :rank]
+    return _of_norm_one(factors - (factors @ (weights / total))[:, :, None], weights)
+
+
+def _of_norm_one(factors: Floats, weights: Floats) -> list[Floats]:
+    """Scale centred factors (graphs x columns x samples) to norm one, and leave out what adds nothing."""
+    factors = factors * np.sqrt(weights)
+    squares = factors @ factors.transpose(0, 2, 1)
+    norms = np.linalg.norm(squares, axis=(1, 2))
+    used = np.einsum("ijj->ij", squares) > DIRECTION * norms[:, None]
+    if factors.shape[1] <= FEW_ROWS:  # of so few, one or two less are worth turning them to their axes
+        values, vectors = np.linalg.eigh(squares)
+        used, factors = values > DIRECTION * norms[:, None], vectors.transpose(0, 2, 1) @ factors
+    varies = norms > NEGLIGIBLE * weights.sum()
+    factors /= np.sqrt(np.where(varies, norms, 1.0))[:, None, None]
+    return [own[those] for own, those in zip(factors, used & varies[:, None], strict=True)]
+
+
+def node_factor(nodes: Floats, weights: Floats, graph: FeatureGraphKind) -> Floats:
+    """Return a factor (columns x nodes) of the centred graph of a few values, of norm one.
+
+    The weights of the nodes are not multiplied in: a sample has the entries of its node.
+    """
+    if not len(nodes) or np.ptp(nodes) == 0:
+        return np.zeros((0, len(nodes)))
+    share, root = weights / weights.sum(), np.sqrt(weights)
+    K = adjacency(nodes, weights, graph)
+    K = K - (K @ share)[:, None]
+    K = K - share @ K
+    values, vectors = np.linalg.eigh(root[:, None] * K * root)
+    norm = float(np.linalg.norm(values))
+    used = values > DIRECTION * norm
+    return np.asarray((vectors[:, used] * np.sqrt(values[used] / norm)).T / root)
+
+
+def adjacency(nodes: Floats, weights: Floats, graph: FeatureGraphKind) -> Floats:
+    """Return the graph of a few values, each of which stands for samples of some weight."""
+    A = np.abs(nodes[:, None] - nodes)
+    if graph == "gaussian":
+        return np.exp(-0.5 * A * A)
+    if graph == "laplacian":
+        return np.exp(-A)
+    if graph == "distance":
+        return -A
+    lengths = np.sqrt((A * A) @ weights)
+    return np.asarray((A * weights) @ A / np.outer(lengths, lengths))
+
 
 MANY_SAMPLES = 4096  # beyond them a column has at most NODES values
 NODES = 256
 FEW_VALUES = 64  # a column of no more has a thin factor, whatever its graph
-AT_ONCE = 2**22  # numbers of a part that is computed at once
+AT_ONCE = 2**18  # numbers of a part that is computed at once, so that it stays in the cache
 TYPICAL_RANK = 16
 N_COMPARED = 3  # features whose inner products are compared with exact ones
-
-
-class GraphBlock(Protocol):
-    """Graphs of some variables, ready for inner products."""
-
-    def products(self, variable: int) -> Floats:
-        """Return their inner products with the graph of any variable."""
-
-
-class GraphProducts(Protocol):
-    """Graphs of all variables and of the target, centred and of norm one."""
-
-    relevance: Floats
-    """The inner product of each graph with that of the target."""
-    lazy: bool
-    """Whether inner products cost so much that only those that matter should be computed."""
-
-    def block(self, variables: Ints) -> GraphBlock:
-        """Prepare some variables."""
 
 
 def graph_products(
@@ -102,7 +268,8 @@ class Factors:
         rows: list[Floats] = []
         for some in _parts(columns, positions):
             factors = column_factors(columns.standardised(some), columns.weights, graph)
-            rows += [np.sqrt(share) * f for share, f in zip(columns.shares[some], factors, strict=True)]
+            shares = columns.shares[some]
+            rows += [f if s == 1 else np.sqrt(s) * f for s, f in zip(shares, factors, strict=True)]
         places = np.searchsorted(variables, columns.owners[positions])
         owners = np.repeat(places, [len(own) for own in rows])
         found = cls(np.concatenate([np.zeros((0, columns.n_samples)), *rows]), owners, len(variables))
@@ -112,6 +279,11 @@ class Factors:
             norm = np.sqrt(_squares(found.rows[own], found.rows[own]).sum())
             found.rows[own] /= np.sqrt(norm) if norm > 0 else 1.0
         return found
+
+    def some(self, variables: Ints) -> Factors:
+        """Take the factors of some variables."""
+        own = np.isin(self.owners, variables)
+        return Factors(self.rows[own], np.searchsorted(variables, self.owners[own]), len(variables))
 
     def products(self, rows: Floats) -> Floats:
         """Return the inner product of each variable with the graph of another factor."""
@@ -147,28 +319,39 @@ class ThinProducts:
         self._columns, self._graph, self._left = columns, graph, budget
         self.error = 0.0
         every = np.arange(columns.n_variables)
-        self.lazy = self._size(every) > budget
         goal = Factors.of(target, np.array([0]), graph).rows
         self._all: Factors | None = None
-        if not self.lazy:
+        if self._size(every) <= budget:
             self._all = self.factors(every)
         self.relevance = ThinBlock(self, every, self._all).with_factor(goal)
 
     def block(self, variables: Ints) -> ThinBlock:
         """Prepare some variables; their factors are kept as long as there is room."""
-        if not self.lazy and len(variables) == self._columns.n_variables:
-            return ThinBlock(self, variables, self._all)
+        if self._all is not None:
+            return ThinBlock(self, variables, self._all.some(variables))
         if self._size(variables) > self._left:
             return ThinBlock(self, variables, None)
         self._left -= self._size(variables)
         return ThinBlock(self, variables, self.factors(variables))
 
+    def combined(self, coef: Floats, variables: Ints) -> Floats | None:
+        """Return the inner products of some variables with sum_j coef_j K_j, where all factors are kept."""
+        if self._all is None:
+            return None
+        own = self._all.some(np.flatnonzero(coef))
+        rows = np.sqrt(coef[coef > 0])[own.owners, None] * own.rows
+        if len(rows) > rows.shape[1]:
+            values, vectors = np.linalg.eigh(rows.T @ rows)
+            rows = (vectors * np.sqrt(np.maximum(values, 0.0))).T
+        return self._all.some(variables).products(rows)
+
     def factors(self, variables: Ints) -> Factors:
         """Return the factors of some variables."""
-        if self._all is not None and len(variables) == 1:
-            rows = self._all.rows[self._all.owners == variables[0]]
-            return Factors(rows, np.zeros(len(rows), np.int64), 1)
-        return Factors.of(self._columns, variables, self._graph)
+        return (
+            Factors.of(self._columns, variables, self._graph)
+            if self._all is None
+            else self._all.some(variables)
+        )
 
     def parts(self, variables: Ints) -> list[Ints]:
         """Cut variables into parts whose factors are computed at once."""
@@ -202,8 +385,6 @@ class ThinBlock:
 class ColumnProducts:
     """Inner products of variables from those of their columns, two at a time."""
 
-    lazy = True
-
     def __init__(self, columns: GraphColumns, target: GraphColumns, mine: ColumnGraphs, goal: ColumnGraphs):
         self._columns, self._mine = columns, mine
         self._norms = _norms(columns, mine)
@@ -213,6 +394,10 @@ class ColumnProducts:
     def block(self, variables: Ints) -> ColumnBlock:
         """Prepare some variables."""
         return ColumnBlock(self, variables, self._columns.of_variables(variables))
+
+    def combined(self, coef: Floats, variables: Ints) -> Floats | None:
+        """Return None: each inner product with one more graph costs as much as the first."""
+        return None
 
     def products(self, positions: Ints, variable: int) -> Floats:
         """Return the inner products of all variables with one, as far as they are made of some columns."""
@@ -396,3 +581,8 @@ def measured_error(
     block, counted = exact.block(np.arange(len(some))), found.block(some)
     errors += [np.abs(block.products(n) - counted.products(int(j))).max() for n, j in enumerate(some)]
     return float(max(errors))
+
+
+#: Graphs of all variables and of the target, centred and of norm one; and some variables, ready for products.
+GraphProducts: TypeAlias = ThinProducts | ColumnProducts
+GraphBlock: TypeAlias = ThinBlock | ColumnBlock

@@ -4,15 +4,16 @@ A discrete feature keeps its values: one with at most ``n_bins`` of them, or wit
 five samples or more on average. Copies of a sample count once here, whatever its weight: measured values do
 not become categories by being repeated. Otherwise a value that holds an equal share of the samples has a bin
 of its own (the zeros of a count, say), and the others share the remaining bins. Equal values are always in
-one bin, and an increasing transform of a feature changes nothing. A missing value is a code of its own, the
-last, and has no part in the bins.
+one bin, and an increasing transform of a feature changes nothing. Where tails are asked for, the lowest and
+the highest bin are cut again, the outermost quarter each time, so that few values far out are not lost in a
+fifth of the samples. A missing value is a code of its own, the last, and has no part in the bins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from hashlib import blake2b
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -119,6 +120,7 @@ def discretize(
     n_jobs: int | None = None,
     weights: Array | None = None,
     distinct: Ints | None = None,
+    tail: int = 0,
 ) -> Codes:
     """Return the codes of every feature, sparse where X is.
 
@@ -136,14 +138,16 @@ def discretize(
     distinct : ndarray of shape (n_features,), optional
         How many samples differ that have a value of the feature, see
         :func:`infused.information.discrete.distinct_samples`; by default those that differ in X.
+    tail : int
+        Samples that differ in every part of an outer bin when tails are cut off it; 0 for no tails.
     """
     if not 2 <= n_bins <= MAX_BINS:
         raise InputError(f"n_bins must be between 2 and {MAX_BINS}, got {n_bins}.")
     distinct = distinct_samples(X)[0] if distinct is None else distinct
     if sp.issparse(X):
-        return _discretize_sparse(X, n_bins, weights, distinct)
+        return _discretize_sparse(X, n_bins, weights, distinct, tail)
     with workers(n_jobs) as pool:
-        return _discretize_dense(X, n_bins, weights, distinct, pool)
+        return _discretize_dense(X, n_bins, weights, distinct, tail, pool)
 
 
 def joint_codes(codes: Codes, groups: Ints) -> Codes:
@@ -208,7 +212,13 @@ def _type_for(n_codes: Ints) -> Any:
 
 
 def target_codes(
-    X: Data, y: Any, *, target: Target = "auto", n_bins: int = 5, weights: Array | None = None
+    X: Data,
+    y: Any,
+    *,
+    target: Target = "auto",
+    n_bins: int = 5,
+    weights: Array | None = None,
+    tail: int = 0,
 ) -> Ints:
     """Return the class of each sample as 0 .. C-1; continuous targets are binned as features are."""
     if target == "auto":
@@ -217,17 +227,16 @@ def target_codes(
     if kind == "classes":
         return class_codes(values)[0]
     _, n_distinct = distinct_samples(X, values)
-    codes = discretize(values[:, None], n_bins, weights=weights, distinct=np.array([n_distinct]))
+    codes = discretize(values[:, None], n_bins, weights=weights, distinct=np.array([n_distinct]), tail=tail)
     return np.asarray(codes.codes[0], dtype=np.int64)
 
 
 BLOCK = 2**18  # entries of X that are copied at a time: 2 MB
-ENOUGH = cut_points.DISCRETE * cut_points.SAMPLES_EACH  # samples that differ: more of them change no bins
 FEW_ENTRIES = 2**17  # that plain Python takes no longer for than it takes to load a kernel
 
 
 def _discretize_dense(
-    X: Array, n_bins: int, weights: Array | None, distinct: Ints, pool: Workers
+    X: Array, n_bins: int, weights: Array | None, distinct: Ints, tail: int, pool: Workers
 ) -> DenseCodes:
     n_samples, n_features = X.shape
     codes, n_codes = np.empty((n_features, n_samples), _type_of(n_bins)), np.empty(n_features, np.int64)
@@ -244,7 +253,7 @@ def _discretize_dense(
         stops, zeros = starts + n_samples, np.zeros(len(columns))
         incomplete = np.flatnonzero(np.isnan(ordered[:, -1]))  # missing values are sorted to the end
         stops[incomplete] -= np.isnan(ordered[incomplete]).sum(axis=1)
-        cuts = find(starts, stops, ordered.ravel(), amounts.ravel(), zeros, distinct[span], n_bins)
+        cuts = find(starts, stops, ordered.ravel(), amounts.ravel(), zeros, distinct[span], n_bins, tail)
         own = cuts.codes(columns).astype(codes.dtype, copy=False)
         for row in incomplete:
             own[row, np.isnan(columns[row])] = cuts.n_values[row]
@@ -255,7 +264,7 @@ def _discretize_dense(
     return DenseCodes(codes.astype(_type_for(n_codes), copy=False), n_codes)
 
 
-def _discretize_sparse(X: Data, n_bins: int, weights: Array | None, distinct: Ints) -> SparseCodes:
+def _discretize_sparse(X: Data, n_bins: int, weights: Array | None, distinct: Ints, tail: int) -> SparseCodes:
     csc = sp.csc_array(X, dtype=np.float64, copy=True)
     csc.sum_duplicates()
     csc.eliminate_zeros()
@@ -271,7 +280,8 @@ def _discretize_sparse(X: Data, n_bins: int, weights: Array | None, distinct: In
         ordered, amounts = csc.data[order], own[order].astype(np.float64)
         zeros[zeros > 0] = (weights.sum() - np.bincount(owners, own, n_features))[zeros > 0]
     n_missing = np.bincount(owners[missing], minlength=n_features)
-    cuts = cut_finder(csc.nnz)(indptr[:-1], indptr[1:] - n_missing, ordered, amounts, zeros, distinct, n_bins)
+    columns = indptr[:-1], indptr[1:] - n_missing, ordered, amounts, zeros, distinct
+    cuts = cut_finder(csc.nnz)(*columns, n_bins, tail)
     codes = Cuts(cuts.places[owners], cuts.number[owners], owners).codes(csc.data[:, None])[:, 0]
     codes = codes.astype(_type_of(n_bins), copy=False)
     codes[missing] = cuts.n_values[owners[missing]]
@@ -311,8 +321,8 @@ class Cuts:
 
 
 #: From where each sorted column starts and ends, its entries, how often each counts, how many zeros it does
-#: not store, how many of its samples differ, and how many bins there may be.
-CutFinder: TypeAlias = Callable[[Ints, Ints, Floats, Floats, Floats, Ints, int], Cuts]
+#: not store, how many of its samples differ, how many bins there may be, and what a tail holds at least.
+CutFinder: TypeAlias = Callable[[Ints, Ints, Floats, Floats, Floats, Ints, int, int], Cuts]
 
 
 def cut_finder(n_entries: int) -> CutFinder:
@@ -328,63 +338,65 @@ def cut_finder(n_entries: int) -> CutFinder:
         zeros: Floats,
         distinct: Ints,
         n_bins: int,
+        tail: int,
     ) -> Cuts:
         n_features, longest = len(starts), int((stops - starts).max(initial=0)) + 1
-        places = np.empty((n_features, max(n_bins, cut_points.DISCRETE)))
+        n_tails = 2 * math.ceil(math.log2(2 + amounts.sum() + zeros.sum())) if tail else 0
+        places = np.empty((n_features, max(n_bins + n_tails, cut_points.DISCRETE)))
         number = np.empty(n_features, np.int64)
         columns: list[Any] = [starts, stops, ordered, amounts, zeros, distinct]
         scratch: list[Any] = [*np.empty((2, longest)), np.empty(longest, np.int64)]
         if plain:  # plain Python is faster with lists
             columns, scratch = [a.tolist() for a in columns], [a.tolist() for a in scratch]
-        find_cuts(*columns, n_bins, *scratch, places, number)
+        find_cuts(*columns, n_bins, float(tail), *scratch, places, number)
         return Cuts(places, number, number + ((stops > starts) | (zeros > 0)))
 
     return find
 
 
-def distinct_samples(X: Data, y: Array | None = None, enough: int = ENOUGH) -> tuple[Ints, int]:
+def distinct_samples(X: Data, y: Array | None = None) -> tuple[Ints, int]:
     """Count the samples that differ in X or y: for every feature those that have a value of it, and all.
 
-    Counting stops where all features have ``enough``, most often after as many rows.
+    Samples are compared by sums of mixed bits modulo 2^64, which two samples share by chance in 1 of 1e19.
     """
     n_samples, n_features = X.shape
     rows = X.tocsr() if sp.issparse(X) else X
-    targets = np.zeros(n_samples, np.int64) if y is None else np.unique(y, return_inverse=True)[1].ravel()
-    counts = np.zeros(n_features, np.int64)
-    known: set[bytes] = set()
-    for span in spans(n_samples, max(1, min(enough, BLOCK // max(1, n_features)))):
-        block, new = _canonical(rows[span]), []
-        for place, (values, target) in enumerate(zip(_bytes(block), targets[span], strict=True)):
-            digest = blake2b(values + target.tobytes(), digest_size=16).digest()
-            if digest not in known:
-                known.add(digest)
-                new.append(place)
-        counts += len(new) - _missing(block[new])
-        if (counts >= enough).all():
-            break
-    return counts, len(known)
+    own = np.random.default_rng(0).integers(2**64, size=n_features + 1, dtype=np.uint64)
+    keys, missing = np.zeros(n_samples, np.uint64), np.zeros(n_samples, bool)
+    if y is not None:
+        keys += _mixed(np.unique(y, return_inverse=True)[1].ravel().astype(np.uint64) + own[-1])
+    for span in spans(n_samples, max(1, BLOCK // max(1, n_features))):
+        block = _canonical(rows[span])
+        if sp.issparse(block):
+            bits = np.append(np.uint64(0), np.cumsum(_mixed(block.data.view(np.uint64) + own[block.indices])))
+            keys[span] += bits[block.indptr[1:]] - bits[block.indptr[:-1]]
+            missing[span] = np.diff(np.append(0, np.isnan(block.data).cumsum())[block.indptr]) > 0
+        else:
+            keys[span] += _mixed(block.view(np.uint64) + own[:-1]).sum(axis=1)
+            missing[span] = np.isnan(block).any(axis=1)
+    first = np.unique(keys, return_index=True)[1]
+    incomplete = first[missing[first]]
+    return len(first) - _missing(_canonical(rows[incomplete])), len(first)
+
+
+def _mixed(bits: Any) -> Any:
+    """Mix the bits of each number over all 64, as the finaliser of SplitMix64 does."""
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)
+    return bits ^ (bits >> np.uint64(31))
 
 
 def _canonical(block: Data) -> Data:
-    """Copy some samples, so that equal values have equal bytes: one kind of zero, and one of NaN."""
+    """Copy some samples, so that equal values have equal bits: one kind of zero, and one of NaN."""
     if sp.issparse(block):
         block = sp.csr_array(block, dtype=np.float64, copy=True)
         block.sum_duplicates()
         block.eliminate_zeros()
         block.data[np.isnan(block.data)] = np.nan
         return block
-    block = np.asarray(block, dtype=np.float64) + 0.0
+    block = np.ascontiguousarray(block, dtype=np.float64) + 0.0
     block[np.isnan(block)] = np.nan
     return block
-
-
-def _bytes(block: Data) -> Iterator[bytes]:
-    """Yield the bytes of each sample."""
-    if not sp.issparse(block):
-        yield from (row.tobytes() for row in block)
-        return
-    for start, stop in pairwise(block.indptr):
-        yield block.indices[start:stop].tobytes() + block.data[start:stop].tobytes()
 
 
 def _missing(block: Data) -> Ints:

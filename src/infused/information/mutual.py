@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 from scipy.special import xlogy
@@ -169,26 +169,6 @@ LANES = 1024  # planes that are counted side by side; their counts stay in the f
 ENTRY_COST = 24  # pairs of words that are counted in the time of one entry (measured: mostly 18 to 26)
 
 
-class Counter(Protocol):
-    """Sums of table[n] over the cells of contingency tables."""
-
-    @property
-    def features(self) -> Ints:
-        """Return the features that are counted, in increasing order."""
-
-    def restricted(self, features: Ints) -> Counter:
-        """Restrict the counter to some of the features."""
-
-    def with_target(self) -> tuple[Ints, Ints]:
-        """Sum over the cells of (feature, class), and of (feature), for every feature."""
-
-    def with_feature(self, s: int, pool: Workers) -> Ints:
-        """Sum over the cells of (s, feature) for every feature."""
-
-    def with_feature_and_target(self, s: int, pool: Workers, first: int = 0) -> tuple[Ints, Ints]:
-        """Sum over cells of (s, feature, class), and of (s, feature), for features from place first on."""
-
-
 def make_counter(codes: Codes, y: Ints, table: Ints, pool: Workers, weights: Ints | None = None) -> Counter:
     """Return the fastest counter for these data; only entries have weights."""
     n_features, n_samples = codes.shape
@@ -239,7 +219,7 @@ class TableCounter(_CellCounter):
     """The code of every entry, and one pass over all of them for each count."""
 
     codes: Array
-    """Return a dense array, features x samples."""
+    """features x samples, small integers."""
     n_codes: Ints
 
     def restricted(self, features: Ints) -> TableCounter:
@@ -393,6 +373,10 @@ class EntryCounter(_CellCounter):
 
         pool.run(run, spans(len(out), WIDTH))
         return out
+
+
+#: Sums of table[n] over the cells of contingency tables.
+Counter: TypeAlias = TableCounter | PlaneCounter | EntryCounter
 
 
 def sums_of(weights: Ints, cells: Ints) -> Ints:

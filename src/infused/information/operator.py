@@ -260,7 +260,7 @@ class Sampled:
 
     mean: float
     ends: tuple[float, float]
-    """Compute the smallest and the largest eigenvalue of U less its mean."""
+    """The smallest and the largest eigenvalue of U less its mean."""
     deviation: float
     """The largest of an entry from the mean, in some columns."""
     error_of_mean: float

@@ -10,9 +10,8 @@ with :math:`\langle\cdot\rangle` the mean over samples, p and t scaled to mean o
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from scipy.special import kl_div
@@ -63,14 +62,10 @@ class PairSumProblem:
         return self.joint_weight == 0.0 or self.target.shared
 
 
-class PairSums(Protocol):
+class PairSums:
     """A route: one way to compute Q."""
 
-    name: str
-    rank: int | None
-    """Terms of the factorisation, where there is one."""
-    error: float
-    """Bound the error of every Q_ij."""
+    _problem: PairSumProblem
 
     def pair(
         self, rows: slice, columns: FeatureIndex, work: Workers, stage: Stage
@@ -79,31 +74,24 @@ class PairSums(Protocol):
 
         When rows and columns are the same slice and Q is symmetric, only the upper triangle is right.
         """
-        ...
+        if self._problem.symmetric:
+            return self._sums(rows, columns, work, stage, 1.0), None
+        if rows is columns:
+            forward = self._sums(rows, columns, work, stage, 1.0)
+            return forward, transposed(forward, work)
+        forward = self._sums(rows, columns, work, stage, 0.5)
+        return forward, self._sums(columns, rows, work, stage, 0.5).T
+
+    def _sums(
+        self, rows: FeatureIndex, columns: FeatureIndex, work: Workers, stage: Stage, share: float
+    ) -> Floats:
+        """Compute Q of any rows and columns, which is ``share`` of the work on a block."""
+        raise NotImplementedError
 
 
 def strips(n_rows: int) -> list[slice]:
     """Cut the rows of a block for the threads: enough pieces for many of them, each long enough for BLAS."""
     return spans(n_rows, min(max(SHORTEST_STRIP, n_rows // 8), LONGEST_STRIP))
-
-
-def both_ways(
-    sums: Callable[[FeatureIndex, FeatureIndex, float], Floats],
-    rows: FeatureIndex,
-    columns: FeatureIndex,
-    symmetric: bool,
-    work: Workers,
-) -> tuple[Floats, Floats | None]:
-    """Compute both blocks of :meth:`PairSums.pair` by a function that gives Q of any rows and columns.
-
-    Its third argument is its share of the work on the block.
-    """
-    if symmetric:
-        return sums(rows, columns, 1.0), None
-    if rows is columns:
-        forward = sums(rows, columns, 1.0)
-        return forward, transposed(forward, work)
-    return sums(rows, columns, 0.5), sums(columns, rows, 0.5).T
 
 
 def transposed(block: Floats, work: Workers) -> Floats:
@@ -167,27 +155,6 @@ def _sparse_mean_phi(
 CriterionName: TypeAlias = Literal["three-way", "two-way"]
 
 
-class Criterion(Protocol):
-    """What turns Q into U."""
-
-    weights: ClassVar[tuple[float, float]]
-    """(joint_weight, pair_weight) of the pair sums it needs."""
-    largest: ClassVar[float]
-    """No entry of U is above this; an error e of Q is an error of at most ``largest * e`` of U."""
-
-    def __init__(self, features: FeatureDistributions, target: TargetDistributions, work: Workers): ...
-
-    def combine(
-        self, forward: Floats, backward: Floats | None, rows: FeatureIndex, columns: FeatureIndex
-    ) -> None:
-        """Turn Q_ij (forward) and Q_ji (backward; None when they agree) into U, in the place of forward."""
-        ...
-
-    def part(self) -> tuple[Floats, Floats, Floats]:
-        """Return near, far and scale of V_ij = scale_i exp(near_i + far_j + Q_ij), U_ij = V_ij + V_ji."""
-        ...
-
-
 class ThreeWay:
     r"""The paper's measure, for InFusedLasso.
 
@@ -202,7 +169,9 @@ class ThreeWay:
     """
 
     weights: ClassVar[tuple[float, float]] = (1 / 3, -1 / 2)
+    """(joint_weight, pair_weight) of the pair sums it needs."""
     largest: ClassVar[float] = 2 * 2 ** (1 / 3)
+    """No entry of U is above this; an error e of Q is an error of at most ``largest * e`` of U."""
 
     def __init__(self, features: FeatureDistributions, target: TargetDistributions, work: Workers):
         h = mean_phi(features, None, 0.0, work)
@@ -212,7 +181,7 @@ class ThreeWay:
     def combine(
         self, forward: Floats, backward: Floats | None, rows: FeatureIndex, columns: FeatureIndex
     ) -> None:
-        """Compute exp(Q_ij + ...) + exp(Q_ji + ...)."""
+        """Turn Q_ij (forward) and Q_ji (backward; None when they agree) into U, in the place of forward."""
         forward += self._near[rows][:, None]
         forward += self._far[columns]
         np.exp(forward, out=forward)
@@ -225,7 +194,7 @@ class ThreeWay:
         forward += backward
 
     def part(self) -> tuple[Floats, Floats, Floats]:
-        """Return the terms of exp(Q_ij + ...)."""
+        """Return near, far and scale of V_ij = scale_i exp(near_i + far_j + Q_ij), U_ij = V_ij + V_ji."""
         return self._near, self._far, np.ones_like(self._near)
 
 
@@ -260,6 +229,7 @@ class TwoWay:
         return self._half, self._half, self._relevance
 
 
+Criterion: TypeAlias = ThreeWay | TwoWay
 CRITERIA: dict[str, type[Criterion]] = {"three-way": ThreeWay, "two-way": TwoWay}
 
 

@@ -18,8 +18,8 @@ from infused._runtime.threads import Workers, require, spans
 from infused._typing import Floats
 from infused.exceptions import PrecisionError
 from infused.graphs.distributions import DenseDistributions, FeatureDistributions, SparseDistributions
-from infused.information.pair_sums import EPS, FeatureIndex, PairSumProblem, PairSums, both_ways, phi
-from infused.information.separable import Box, GroupedSums, PhiFactors, SeparableSums, box_of, error_bound
+from infused.information.pair_sums import EPS, FeatureIndex, PairSumProblem, PairSums, phi
+from infused.information.separable import Box, GroupedSums, PhiFactors, SeparableSums, box_of, rounding
 
 RouteName: TypeAlias = Literal["auto", "separable", "grouped", "direct"]
 ROUTES = ("auto", "separable", "grouped", "direct")
@@ -41,11 +41,11 @@ class Outline:
     """What the choice of a route depends on."""
 
     shape: tuple[int, int]
-    """Return (features, samples)."""
+    """(features, samples)."""
     n_groups: int
     """Of samples that share an entry of their target graph."""
     weights: tuple[float, float]
-    """Return (joint_weight, pair_weight)."""
+    """(joint_weight, pair_weight)."""
     box: Box
     """The ranges of the arguments of phi."""
     off_base: Callable[[], float | None]
@@ -56,15 +56,21 @@ class Outline:
 
 @dataclass(frozen=True)
 class Plan:
-    """A route and the factors that it takes, if it takes any."""
+    """A route, the factors that it takes, if it takes any, and a bound of the error of every Q_ij."""
 
     route: Literal["separable", "grouped", "direct"]
-    factors: PhiFactors | None = None
+    factors: PhiFactors | None
+    error: float
+
+    @property
+    def rank(self) -> int | None:
+        """Return the number of terms of the factorisation, where the route has one."""
+        return None if self.factors is None else self.factors.rank
 
 
 def choose_route(
     problem: PairSumProblem, route: RouteName, tolerance: float, budget: int, work: Workers
-) -> PairSums:
+) -> tuple[Plan, PairSums]:
     """Prepare the cheapest route whose error is within ``tolerance``, or the one that is asked for."""
     sparse = cache(partial(_as_sparse, problem))
     outline = Outline(
@@ -76,37 +82,29 @@ def choose_route(
         stored=lambda: stored_by_sample(sparse().features),
     )
     plan = plan_route(outline, route, tolerance)
-    return build_route(plan, sparse() if plan.route == "grouped" else problem, budget, work)
+    return plan, build_route(plan, sparse() if plan.route == "grouped" else problem, budget, work)
 
 
 def plan_route(outline: Outline, route: RouteName, tolerance: float) -> Plan:
     """Choose a route and its factors, without preparing it."""
+    n_samples, total_weight = outline.shape[1], sum(abs(weight) for weight in outline.weights)
+    direct = Plan("direct", None, 16 * EPS * total_weight * float(np.sqrt(n_samples)))
     if route == "direct" or (route == "auto" and not _worth_factors(outline)):
-        return Plan("direct")
+        return direct
     factors, reached = _factors(outline, tolerance), ""
     if factors is not None:
         grouped = route == "grouped" or (route == "auto" and _grouped_is_cheaper(outline, factors.rank))
-        plan = Plan("grouped" if grouped else "separable", factors)
-        error = planned_error(plan, outline)
+        n_terms = ((1 + outline.n_groups) if grouped else 1) * n_samples * factors.rank
+        error = total_weight * (factors.error + rounding(n_terms, factors.scale))
         if error <= tolerance:
-            return plan
+            return Plan("grouped" if grouped else "separable", factors, error)
         reached = f" (it reaches {error:.1e} where {tolerance:.1e} is needed)"
     if route == "auto":
-        return Plan("direct")
+        return direct
     raise PrecisionError(
         f"route={route!r} cannot reach the tolerance on these distributions{reached}; "
         "use route='direct' or a larger tol."
     )
-
-
-def planned_error(plan: Plan, outline: Outline) -> float:
-    """Bound the error of every Q_ij."""
-    n_samples, total_weight = outline.shape[1], sum(abs(weight) for weight in outline.weights)
-    if plan.factors is None:
-        return DirectSums.error_bound(n_samples, total_weight)
-    grouped = plan.route == "grouped"
-    n_products = GroupedSums.n_products(outline.n_groups, n_samples) if grouped else n_samples
-    return error_bound(plan.factors, n_products, total_weight)
 
 
 def build_route(plan: Plan, problem: PairSumProblem, budget: int | None, work: Workers) -> PairSums:
@@ -194,31 +192,12 @@ ROWS_PER_TASK = 16
 ENTRIES = 2**15  # logarithms at a time: they stay in the cache
 
 
-class DirectSums:
+class DirectSums(PairSums):
     """Pair sums by their definition: N^2 M logarithms for each of the two terms."""
-
-    name = "direct"
-    rank: int | None = None
 
     def __init__(self, problem: PairSumProblem):
         self._problem = problem
         self._P = problem.features.dense()
-        self.error = self.error_bound(self._P.shape[1], problem.total_weight)
-
-    @staticmethod
-    def error_bound(n_samples: int, total_weight: float) -> float:
-        """Bound the rounding error, which is the only one."""
-        return 16 * EPS * total_weight * float(np.sqrt(n_samples))
-
-    def pair(
-        self, rows: slice, columns: FeatureIndex, work: Workers, stage: Stage
-    ) -> tuple[Floats, Floats | None]:
-        """Compute both blocks as :class:`~infused.information.pair_sums.PairSums` says."""
-
-        def sums(rows: FeatureIndex, columns: FeatureIndex, share: float) -> Floats:
-            return self._sums(rows, columns, work, stage, share)
-
-        return both_ways(sums, rows, columns, self._problem.symmetric, work)
 
     def _sums(
         self, rows: FeatureIndex, columns: FeatureIndex, work: Workers, stage: Stage, share: float

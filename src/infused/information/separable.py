@@ -38,7 +38,7 @@ from infused.information.pair_sums import (
     LONGEST_STRIP,
     FeatureIndex,
     PairSumProblem,
-    both_ways,
+    PairSums,
     mean_phi,
     phi,
     strips,
@@ -226,11 +226,6 @@ def rounding(n_terms: int, scale: float) -> float:
     return 16 * EPS * (1 + scale * float(np.sqrt(n_terms)))
 
 
-def error_bound(factors: PhiFactors, n_products: int, total_weight: float) -> float:
-    """Bound the error of an entry of Q that is a mean of so many products of factors."""
-    return total_weight * (factors.error + rounding(n_products * factors.rank, factors.scale))
-
-
 @dataclass(frozen=True)
 class SingleTerms:
     """The parts of Q that depend on one feature only: Q_ij = row_i + column_j + product."""
@@ -257,21 +252,17 @@ class SingleTerms:
         return self.column[rows][:, None] + self.row[columns]
 
 
-class SeparableSums:
+class SeparableSums(PairSums):
     """Q_IJ = single terms + L_I R_J', the product taken in chunks of samples.
 
     Factors are made anew for every tile: that costs 30 ns an entry, against N r / 40 ns for the product.
     """
-
-    name = "separable"
 
     def __init__(self, problem: PairSumProblem, factors: PhiFactors, work: Workers):
         self._problem = problem
         self._factors = factors
         self._single = SingleTerms.computed(problem, work)
         self._P = problem.features.dense()
-        self.rank: int | None = factors.rank
-        self.error = error_bound(factors, self._P.shape[1], problem.total_weight)
 
     def pair(
         self, rows: slice, columns: FeatureIndex, work: Workers, stage: Stage
@@ -334,10 +325,8 @@ def _within(rows: slice, strip: slice) -> slice:
     return slice(rows.start + strip.start, rows.start + strip.stop)
 
 
-class GroupedSums:
+class GroupedSums(PairSums):
     """Q for sparse distributions: cost N^2 r (1 + groups) and r for each sample that two features store."""
-
-    name = "grouped"
 
     def __init__(self, problem: PairSumProblem, factors: PhiFactors, work: Workers):
         if not isinstance(problem.features, SparseDistributions):
@@ -345,16 +334,8 @@ class GroupedSums:
         self._problem = problem
         self._features = problem.features
         self._single = SingleTerms.computed(problem, work)
-        self.rank: int | None = factors.rank
-        n_products = self.n_products(problem.target.values.shape[1], problem.features.n_samples)
-        self.error = error_bound(factors, n_products, problem.total_weight)
         self._factorise(factors)
         self._list_by_sample()
-
-    @staticmethod
-    def n_products(n_groups: int, n_samples: int) -> int:
-        """Count the products of factors that an entry of Q is made of."""
-        return (1 + n_groups) * n_samples
 
     @staticmethod
     def bytes_needed(problem: PairSumProblem, rank: int) -> int:
@@ -362,16 +343,6 @@ class GroupedSums:
         assert isinstance(problem.features, SparseDistributions)
         n_features, n_groups = len(problem.features.base), int(problem.target.values.shape[1])
         return 16 * rank * (n_features * (1 + 2 * n_groups) + 2 * len(problem.features.values))
-
-    def pair(
-        self, rows: slice, columns: FeatureIndex, work: Workers, stage: Stage
-    ) -> tuple[Floats, Floats | None]:
-        """Compute both blocks as :class:`~infused.information.pair_sums.PairSums` says."""
-
-        def sums(rows: FeatureIndex, columns: FeatureIndex, share: float) -> Floats:
-            return self._sums(rows, columns, work, stage, share)
-
-        return both_ways(sums, rows, columns, self._problem.symmetric, work)
 
     def _sums(
         self, rows: FeatureIndex, columns: FeatureIndex, work: Workers, stage: Stage, share: float

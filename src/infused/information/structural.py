@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Hashable, Iterator
+from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from time import process_time
@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 import numpy as np
 from joblib import hash as content_hash
 
+from infused._columns import StoredColumns
 from infused._runtime.messages import check_choice
+from infused._runtime.processes import Cluster, current_cluster, is_collection
 from infused._runtime.progress import ProgressCallback, Stage
-from infused._runtime.tasks import Cluster, current_cluster, is_collection
 from infused._runtime.threads import Workers, memory_budget, require, spans, workers
 from infused._typing import Floats, Ints
 from infused.exceptions import InputError, PrecisionError
@@ -25,24 +26,9 @@ from infused.graphs.distributions import (
     feature_graphs,
     target_graphs,
 )
-from infused.graphs.validation import (
-    Graph,
-    Target,
-    check_data,
-    check_distributions,
-    sparse_if_mostly_zero,
-)
+from infused.graphs.validation import Graph, Target, check_data, check_distributions, sparse_if_mostly_zero
 from infused.information.operator import InformationOperator, linearised
-from infused.information.pair_sums import (
-    CRITERIA,
-    TILE,
-    CriterionName,
-    FeatureIndex,
-    PairSumProblem,
-    PairSums,
-    block_of,
-    strips,
-)
+from infused.information.pair_sums import CRITERIA, TILE, CriterionName, PairSumProblem, block_of, strips
 from infused.information.routes import ROUTES, RouteName, choose_route, dense_problem
 
 HELD_BACK = 32  # columns on which an operator is measured
@@ -190,6 +176,7 @@ class StructuralInformation:
         StructuralInformation(13 features, 178 samples, route='direct')
         """
         options = Options(tol, criterion, route, n_jobs, memory_budget(), progress)
+        X = within_reach(X)
         cluster = cluster_for(X)
         if cluster is not None:
             there: StructuralInformation = cluster.information(X, y, graph, target, options)
@@ -226,12 +213,12 @@ class StructuralInformation:
     @property
     def route(self) -> str:
         """Return the name of the route."""
-        return self._sums.name
+        return self._plan.route
 
     @property
     def rank(self) -> int | None:
         """Return the number of terms of the factorisation, where the route has one."""
-        return self._sums.rank
+        return self._plan.rank
 
     def error_estimate(self) -> float:
         """Bound the error of every entry of U, from the factorisation and from rounding.
@@ -245,7 +232,7 @@ class StructuralInformation:
         --------
         full : All of U.
         """
-        return self._criterion.largest * self._sums.error
+        return CRITERIA[self._options.criterion].largest * self._plan.error
 
     def full(self, out: Floats | None = None) -> Floats:
         """Compute all of U.
@@ -266,10 +253,9 @@ class StructuralInformation:
         tiles : All of it, a tile at a time.
         """
         out = self._place(out)
-        stage = self._stage_of_all()
-        with workers(self._options.n_jobs) as work:
-            for rows, columns in self._upper_tiles():
-                self._write(out, rows, columns, self._block(rows, columns, work, stage), work)
+        with closing(self._computed(ordered=False)) as tiles:
+            for (rows, columns), block in tiles:
+                self._write(out, rows, columns, block)
         return out
 
     def tiles(self) -> Iterator[tuple[slice, slice, Floats]]:
@@ -289,14 +275,11 @@ class StructuralInformation:
         full : All of U at once.
         columns : Some columns only.
         """
-        stage = self._stage_of_all()
-        for rows, columns in self._upper_tiles():
-            # Not around the loop: in between BLAS is the caller's.
-            with workers(self._options.n_jobs) as work:
-                block = self._block(rows, columns, work, stage)
-            yield rows, columns, block
-            if rows is not columns:
-                yield columns, rows, block.T
+        with closing(self._computed(ordered=True)) as tiles:
+            for (rows, columns), block in tiles:
+                yield rows, columns, block
+                if rows is not columns:
+                    yield columns, rows, block.T
 
     def columns(self, indices: Any) -> Floats:
         """Compute some columns of U, without the rest of it.
@@ -317,20 +300,14 @@ class StructuralInformation:
         tiles : All of it, a tile at a time.
         """
         chosen = self._check_indices(indices)
-        n = self._n_features
-        n_bytes = 8 * n * len(chosen)
-        require(
-            n_bytes, self._options.budget, f"{len(chosen)} columns of U", "ask for fewer columns at a time"
-        )
+        n_bytes = 8 * self._n_features * len(chosen)
+        what = f"{len(chosen)} columns of U"
+        require(n_bytes, self._options.budget, what, "ask for fewer columns at a time")
         distinct, place = np.unique(chosen, return_inverse=True)
         if len(distinct) < len(chosen):  # what is asked for twice is computed once
             return self.columns(distinct)[:, place]
-        out = np.empty((n, len(chosen)))
-        with workers(self._options.n_jobs) as work:
-            stage = self._stage("computing columns", out.size)
-            for part in spans(len(chosen), TILE):
-                for rows in spans(n, TILE):
-                    out[rows, part] = self._block(rows, chosen[part], work, stage)
+        out = np.empty((self._n_features, len(chosen)))
+        self._fill_columns(out, chosen, self._stage("computing columns", out.size))
         return out
 
     def operator(self, *, bound: float = 1e-3) -> InformationOperator:
@@ -389,6 +366,21 @@ class StructuralInformation:
             raise InputError(f"out must have shape {(n, n)}, got {out.shape}.")
         return out
 
+    def _computed(self, ordered: bool) -> Generator[tuple[tuple[slice, slice], Floats]]:
+        """Yield each tile on and above the diagonal with its place; here they are in order either way."""
+        stage = self._stage_of_all()
+        for rows, columns in self._upper_tiles():
+            # Not around the loop: in between BLAS is the caller's.
+            with workers(self._options.n_jobs) as work:
+                block = block_of(self._sums, self._criterion, rows, columns, work, stage)
+            yield (rows, columns), block
+
+    def _fill_columns(self, out: Floats, chosen: Ints, stage: Stage) -> None:
+        with workers(self._options.n_jobs) as work:
+            for part in spans(len(chosen), TILE):
+                for rows in spans(len(out), TILE):
+                    out[rows, part] = block_of(self._sums, self._criterion, rows, chosen[part], work, stage)
+
     def _upper_tiles(self) -> list[tuple[slice, slice]]:
         tiles = spans(self._n_features, TILE)
         return [(rows, columns) for n, rows in enumerate(tiles) for columns in tiles[n:]]
@@ -404,18 +396,15 @@ class StructuralInformation:
         self._start = 0.0
         return Stage(self._options.progress, message, entries * self._n_samples, start)
 
-    def _block(self, rows: slice, columns: FeatureIndex, work: Workers, stage: Stage) -> Floats:
-        return block_of(self._sums, self._criterion, rows, columns, work, stage)
-
-    @staticmethod
-    def _write(out: Floats, rows: slice, columns: slice, block: Floats, work: Workers) -> None:
+    def _write(self, out: Floats, rows: slice, columns: slice, block: Floats) -> None:
         def write(strip: slice) -> None:
             features = slice(rows.start + strip.start, rows.start + strip.stop)
             out[features, columns] = block[strip]
             if rows is not columns:
                 out[columns, features] = block[strip].T
 
-        work.run(write, strips(len(block)))
+        with workers(self._options.n_jobs) as work:
+            work.run(write, strips(len(block)))
 
     def _check_indices(self, indices: Any) -> Ints:
         chosen = np.atleast_1d(np.asarray(indices))
@@ -438,7 +427,7 @@ class StructuralInformation:
         self._criterion = kind(P, T, work)
         problem = self._problem = PairSumProblem(P, T, *kind.weights)
         tolerance = options.tol / kind.largest
-        self._sums: PairSums = choose_route(problem, options.route, tolerance, options.budget, work)
+        self._plan, self._sums = choose_route(problem, options.route, tolerance, options.budget, work)
 
 
 @dataclass(frozen=True)
@@ -457,6 +446,13 @@ class Options:
         check_choice("route", self.route, ROUTES)
         if not self.tol > 0:
             raise InputError(f"tol must be positive, got {self.tol!r}.")
+
+
+def within_reach(X: Any) -> Any:
+    """Return what is on disk as an array of Dask on a cluster, and else in memory."""
+    if not isinstance(X, StoredColumns):
+        return X
+    return np.asarray(X) if current_cluster() is None else X.to_dask()
 
 
 def cluster_for(X: Any) -> Cluster | None:
@@ -544,19 +540,13 @@ def structural_information(
     """
 
     def compute() -> Floats:
+        options: dict[str, Any] = {"tol": tol, "criterion": criterion, "route": route, "n_jobs": n_jobs}
         information = StructuralInformation.from_data(
-            X,
-            y,
-            graph=graph,
-            target=target,
-            tol=tol,
-            criterion=criterion,
-            route=route,
-            n_jobs=n_jobs,
-            progress=progress,
+            X, y, graph=graph, target=target, progress=progress, **options
         )
         return information.full(out)
 
+    X = within_reach(X)
     if out is not None or is_collection(X):
         return compute()
     return shared(("U", graph, target, tol, criterion, route), (X, y), compute)

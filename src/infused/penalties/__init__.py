@@ -1,8 +1,16 @@
 """Penalties and their proximal operators: row norms, fusion, quadratic terms."""
 
-from infused.penalties.fusion import FusedChain, chain_edges, fusion_edges, grid_edges, incidence
+from infused.penalties.norms import (
+    L1,
+    FusedChain,
+    GroupNorms,
+    RowGroups,
+    chain_edges,
+    fusion_edges,
+    grid_edges,
+    incidence,
+)
 from infused.penalties.quadratic import Decorrelation, PairInformation, Quadratic, Ridge, Structural
-from infused.penalties.rows import L1, GroupNorms, RowGroups
 
 __all__ = [
     "L1",

@@ -1,26 +1,36 @@
-"""What features explain of the target, how they are distributed, and what looks wrong with the data."""
+"""What features explain of the target, their distributions and survival by them, and what looks wrong."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.linalg as sl
-from scipy import sparse
-from scipy.special import logsumexp
-from scipy.stats import f
+from scipy.special import chdtrc, logsumexp
+from scipy.stats import chi2, f, rankdata, skew
 from sklearn.metrics import mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix, expected_mutual_information
 
+from infused._design import dense
 from infused._runtime.messages import count, listed, quoted
 from infused._runtime.threads import spans
 from infused._typing import Array, Floats, Ints, TargetKind
 from infused.coding import TRANSFORMS, Coded, fewest_rows
 from infused.data.dataset import Dataset
-from infused.record.schema import ClassDistribution, TargetScatter
-from infused.selectors.inputs.training import LARGEST, tame
+from infused.graphs import relation_curve
+from infused.record.schema import (
+    ClassDistribution,
+    HazardRatio,
+    RelationLine,
+    SurvivalCurve,
+    SurvivalCurves,
+    TargetScatter,
+)
+from infused.selectors.choose.cox import CoxRegression
+from infused.selectors.inputs.training import LARGEST, tame, unit_columns
 
 COLUMNS_AT_ONCE = 256
 MOST_PRODUCTS, FEWEST_ROWS = 2_000_000, 2000  # of a logistic regression: samples x classes², and samples
@@ -73,7 +83,7 @@ def explained_alone(dataset: Dataset, features: Iterable[int], transform: str = 
     on the rows where they are known, after ``transform``; a missing value of a category is a level.
     """
     codes = np.unique(dataset.y, return_inverse=True)[1] if dataset.kind == "classes" else None
-    target = np.zeros((dataset.n_samples, 0)) if codes is not None else _standardised(dataset.y)
+    target = np.zeros((dataset.n_samples, 0)) if codes is not None else standardised(dataset.y)
     found = []
     for j in features:
         values, levels = shown_values(dataset, j, transform)
@@ -102,13 +112,69 @@ def shown_values(
     return np.where(outcome < 0, np.nan, outcome), variables[feature].outcomes
 
 
-def _standardised(y: Array) -> Floats:
-    """Return targets as columns of mean zero and length one, so that each counts the same."""
-    columns = tame(np.asarray(y, dtype=np.float64).reshape(len(y), -1))
-    columns = columns - columns.min(axis=0)  # exactly zero where it is constant
-    columns = columns - columns.mean(axis=0)
-    length = np.linalg.norm(columns, axis=0)
-    return np.asarray(columns / np.where(length > 0, length, 1.0))
+def direction(
+    values: Floats, levels: tuple[str, ...] | None, target: Array, classes: Sequence[str], name: str
+) -> str:
+    """Say in words for which values of a feature the target is higher, or which class is more frequent.
+
+    Of a number by ranks: "higher in malignant", "highest in red, lowest in white", "rises with price". Of a
+    category by its levels: "malignant most often when it is female", "price highest when it is north". Empty
+    where chance explains the difference at the level of 5%, and for several targets.
+    """
+    if target.ndim > 1:
+        return ""
+    known = ~np.isnan(values)
+    own, goal = values[known], target[known]
+    if levels is not None:
+        return _level_direction(own.astype(np.int64), levels, goal, classes, name)
+    ranks = rankdata(own)
+    outcome = goal if classes else rankdata(goal)
+    if len(own) < 3 or not _beyond_rank_chance(ranks, outcome, bool(classes)):
+        return ""
+    if not classes:
+        rises = np.corrcoef(ranks, outcome)[0, 1] > 0
+        return f"{'rises' if rises else 'falls'} with {name}"
+    means = [ranks[goal == c].mean() if (goal == c).any() else np.nan for c in range(len(classes))]
+    highest, lowest = classes[int(np.nanargmax(means))], classes[int(np.nanargmin(means))]
+    return f"higher in {highest}" if len(classes) == 2 else f"highest in {highest}, lowest in {lowest}"
+
+
+def _level_direction(
+    own: Ints, levels: tuple[str, ...], goal: Array, classes: Sequence[str], name: str
+) -> str:
+    """Name the level that has most of a class, or the highest values of the target."""
+    present, member, sizes = np.unique(own, return_inverse=True, return_counts=True)
+    if not classes:
+        ranks = rankdata(goal)
+        if not _beyond_rank_chance(ranks, member, True):
+            return ""
+        means = np.bincount(member, weights=ranks) / sizes
+        return f"{name} highest when it is {levels[present[means.argmax()]]}"
+    table = np.zeros((len(classes), len(present)))
+    np.add.at(table, (goal, member), 1)
+    expected = np.outer(table.sum(axis=1), sizes) / len(own)
+    degrees = (len(np.unique(goal)) - 1) * (len(present) - 1)
+    gain = (table - expected) / np.sqrt(np.where(expected > 0, expected, np.inf))
+    if not degrees or chdtrc(degrees, (gain**2).sum()) > SURPRISING:
+        return ""
+    c, level = divmod(int(gain.argmax()), len(present))
+    return f"{classes[c]} most often when it is {levels[present[level]]}"
+
+
+def _beyond_rank_chance(ranks: Floats, outcome: Array, by_class: bool) -> bool:
+    """Return whether ranks depend on classes (Kruskal and Wallis) or on other ranks (Spearman)."""
+    if np.ptp(ranks) == 0 or np.ptp(outcome) == 0:
+        return False
+    codes = np.unique(outcome, return_inverse=True)[1] if by_class else outcome
+    kind: TargetKind = "classes" if by_class else "real"
+    shares, degrees = explained_variance(ranks[:, None], np.array([0]), codes, kind)
+    return bool(chdtrc(degrees, (len(ranks) - 1) * shares[0]) <= SURPRISING)
+
+
+def standardised(values: Array) -> Floats:
+    """Return columns of mean zero and length one, so that each counts the same; constant ones are zero."""
+    columns = tame(np.asarray(values, dtype=np.float64).reshape(len(values), -1))
+    return np.asarray(unit_columns(columns - columns.min(axis=0)))
 
 
 def _variance_share(own: Array, target: Floats) -> float:
@@ -119,7 +185,7 @@ def _variance_share(own: Array, target: Floats) -> float:
     centred = target - target.mean(axis=0)
     total = (centred**2).sum()
     if own.dtype.kind == "f":
-        direction = _standardised(own)
+        direction = standardised(own)
         degrees, explained = int(direction.any()), ((direction.T @ centred) ** 2).sum()
     else:
         _, member, sizes = np.unique(own, return_inverse=True, return_counts=True)
@@ -144,7 +210,7 @@ def _information_share(own: Ints, codes: Ints) -> float:
 def _log_loss_share(own: Floats, codes: Ints) -> float:
     """Compute the share of the deviance that a logistic regression on a number explains, beyond chance."""
     _, codes, sizes = np.unique(codes, return_inverse=True, return_counts=True)
-    x = _standardised(own)[:, 0]
+    x = standardised(own)[:, 0]
     if len(sizes) < 2 or not x.any():
         return 0.0
     rows = np.arange(len(x))
@@ -228,11 +294,7 @@ def lost_without(F: Floats, target: Array, kind: TargetKind, ends: Ints | None =
     """
     if F.shape[1] == 0:
         return np.zeros(0)
-    largest = np.abs(F).max(axis=0)
-    F = F / np.where(largest > 0, largest, 1.0)  # so that no square overflows
-    F = F - F.mean(axis=0)
-    deviation = np.sqrt((F * F).mean(axis=0))
-    F = F / np.where(deviation > 1e-12, deviation, np.inf)
+    F = np.sqrt(len(F)) * unit_columns(tame(F))
     Y = target_basis(target, kind)
     Y = Y - Y.mean(axis=0)
     total = float((Y * Y).sum()) or 1.0
@@ -264,8 +326,7 @@ MOST_SAMPLES = 500
 
 def dense_columns(X: Any, columns: Any) -> Floats:
     """Return some columns of a dense or sparse X as a dense array."""
-    part = X[:, columns]
-    return np.asarray(part.toarray() if sparse.issparse(part) else part, dtype=np.float64)
+    return dense(X[:, columns])
 
 
 def class_distribution(
@@ -304,13 +365,43 @@ def target_scatter(
     return TargetScatter(name, tuple(values[shown].tolist()), tuple(target[shown].tolist()), levels)
 
 
+FEWEST_NEAR = 5  # samples near a value, or a mean there is not drawn
+
+
+def relation_line(
+    name: str,
+    values: Floats,
+    target: Array,
+    classes: bool,
+    levels: tuple[str, ...] | None,
+    relevance: float | None = None,
+    redundant: Sequence[tuple[str, float]] = (),
+) -> RelationLine:
+    """Return the mean of the target along a feature, or the share of each class (numbered from 0)."""
+    curve = relation_curve(values, target, target="classes" if classes else "real")
+    drawn = curve.samples >= FEWEST_NEAR
+    if levels is not None or drawn.sum() < FEWEST_NEAR:
+        drawn[:] = True
+    means, found = (
+        np.zeros((int(target.max()) + 1 if classes else 1, int(drawn.sum()))),
+        curve.target[drawn].T,
+    )
+    # A class may have no sample where the feature is known.
+    means[np.unique(target[~np.isnan(values)]) if classes else [0]] = found
+    rows = tuple(tuple(row) for row in means.tolist())
+    return RelationLine(name, tuple(curve.values[drawn].tolist()), rows, levels, relevance, tuple(redundant))
+
+
 NEARLY = 0.99  # of the samples with one value: nothing to learn from
 HALF = 0.5
 FEW_SAMPLES = 10  # of a class
 LEAK = 0.98  # score of one feature alone
 WORTH_A_LOOK = 0.5  # explained share from which on a feature is tried
 MOST_LOOKED_AT = 20
+SKEWED = 1.0  # of residuals: a few samples have most of the weight
+TINY = 1e-300
 SURPRISING = 0.05  # p below which chance is no explanation
+PERMUTATIONS = 199  # of samples that are related
 LARGE_SHARE = 0.7  # of the largest class
 MOST_FEATURES = 5000  # a look at the values of each feature takes too long beyond
 
@@ -340,38 +431,78 @@ def inspect_data(dataset: Dataset, coded: Coded, pixels: bool = False, transform
     leaks = _leaks(dataset, coded, target if classes else dataset.y, transform) if dataset.y.ndim == 1 else []
     warnings = [_leak_sentence(leaks, dataset.target_name)] if leaks else []
     chance = _chance(dataset, coded, target if classes else dataset.y)
+    correction = "permutations" if dataset.samples else "Bonferroni's correction"
     if chance is not None and chance > SURPRISING:
         warnings.append(
             f"no single feature predicts {quoted(dataset.target_name)} better than chance: the best of "
-            f"{dataset.n_features:,} has p = {chance:.2f} after Bonferroni's correction, so any selection "
-            "may be noise"
+            f"{dataset.n_features:,} has p = {chance:.2f} after {correction}, so any selection may be noise"
         )
+    warnings += dataset.hints
     if classes:
         warnings += _classes(labels, sizes)
-    notes = []
+    notes = _skewed_target(dataset, coded)
     if dataset.n_features <= MOST_FEATURES:
-        notes = [*_mostly_missing(dataset), *_rare_levels(dataset)]
+        notes += [*_mostly_missing(dataset), *_rare_levels(dataset)]
         notes += [] if pixels else _nearly_constant(dataset)
     return Findings(tuple(leaks), chance, tuple(warnings), tuple(notes))
 
 
+def _skewed_target(dataset: Dataset, coded: Coded) -> list[str]:
+    """Offer the logarithm of an amount whose residuals in a linear model are far less skewed with it."""
+    y = dataset.y
+    if dataset.kind != "real" or y.ndim > 1 or dataset.options.log_target or y.min() < 0 or skew(y) < SKEWED:
+        return []
+    shares, _ = explained_variance(coded.F, np.arange(coded.F.shape[1]), y, "real")
+    best = np.argsort(-shares, kind="stable")[: min(MOST_LOOKED_AT, len(y) // 10)]
+    F = tame(dense_columns(coded.F, best))
+    F = np.column_stack([np.ones(len(F)), (F - F.mean(axis=0)) / np.maximum(F.std(axis=0), TINY)])
+
+    def residual_skew(target: Floats) -> float:
+        return abs(float(skew(target - F @ np.linalg.lstsq(F, target)[0])))
+
+    plain, logarithmic = residual_skew(tame(y)), residual_skew(np.log1p(y))
+    if plain < SKEWED or logarithmic > plain / 2:
+        return []
+    return [
+        f"{quoted(dataset.target_name)} is skewed, and so are the residuals of a linear model (skewness "
+        f"{plain:.1f}, of its logarithm {logarithmic:.1f}). To predict its logarithm, use --log-target "
+        "(log_target=True)"
+    ]
+
+
 def _chance(dataset: Dataset, coded: Coded, target: Array) -> float | None:
-    """Return the p of the best column among as many of noise, by F values; None without enough samples."""
+    """Return the p of the best column among as many of noise, by F values; None without enough samples.
+
+    Of samples that are related, by permutations that keep them so.
+    """
     n_columns = coded.F.shape[1]
-    shares, degrees = explained_variance(coded.F, np.arange(n_columns), target, dataset.predicted_kind)
+    shares, degrees = explained_variance(coded.F, np.arange(n_columns), target, dataset.kind)
     left = dataset.n_samples - 1 - degrees
     largest = float(shares.max(initial=0.0))
     if left < 1:
         return None
+    if dataset.samples:
+        return permutation_p(dataset, coded, np.arange(n_columns), target)
     if largest >= 1:
         return 0.0
     p = float(f.sf(largest / degrees / ((1 - largest) / left), degrees, left))
     return float(min(1.0, n_columns * p))
 
 
+def permutation_p(dataset: Dataset, coded: Coded, columns: Ints, target: Array) -> float:
+    """Return the p of the best of some columns by permutations that keep related samples together."""
+    random, kind = np.random.default_rng(0), dataset.with_numbers().kind
+    largest = explained_variance(coded.F, columns, target, kind)[0].max()
+    n_as_large = 0
+    for _ in range(PERMUTATIONS):
+        shuffled = target[dataset.samples.shuffled(len(target), random)]
+        n_as_large += bool(explained_variance(coded.F, columns, shuffled, kind)[0].max() >= largest)
+    return (1 + n_as_large) / (1 + PERMUTATIONS)
+
+
 def _leaks(dataset: Dataset, coded: Coded, target: Array, transform: str) -> list[str]:
     """Return the features that alone predict the target almost perfectly."""
-    shares, _ = explained_variance(coded.F, np.arange(coded.F.shape[1]), target, dataset.predicted_kind)
+    shares, _ = explained_variance(coded.F, np.arange(coded.F.shape[1]), target, dataset.kind)
     worth = np.zeros(dataset.n_features)
     np.maximum.at(worth, coded.variables, shares)
     categories = [j for j, own in enumerate(dataset.levels or ()) if own is not None]
@@ -380,27 +511,42 @@ def _leaks(dataset: Dataset, coded: Coded, target: Array, transform: str) -> lis
     return [
         dataset.feature_names[j]
         for j in order[worth[order] >= WORTH_A_LOOK].tolist()
-        if _predicts(coded, j, target, dataset.kind == "classes")
+        if _predicts(dataset, coded, j, target)
     ]
+
+
+def leak_warning(dataset: Dataset, feature: int) -> list[str]:
+    """Warn of a feature that alone predicts the target almost perfectly."""
+    dataset = dataset.with_numbers()
+    target = np.unique(dataset.y, return_inverse=True)[1] if dataset.kind == "classes" else dataset.y
+    if not _predicts(dataset, dataset.coded(), feature, target):
+        return []
+    return [_leak_sentence([dataset.feature_names[feature]], dataset.target_name)]
 
 
 def _leak_sentence(names: list[str], target: str) -> str:
     one = len(names) == 1
     predict, they = ("predicts", "it is") if one else ("each predict", "they are")
     return (
-        f"possible leakage: {listed(names)} alone {predict} {quoted(target)} almost perfectly; "
-        f"if {they} known only afterwards, drop {'it' if one else 'them'}"
+        f"possible leakage: {listed(names)} alone {predict} {quoted(target)} almost perfectly. "
+        f"If {they} known only afterwards, use {' '.join(f'--drop {shlex.quote(name)}' for name in names)}"
     )
 
 
-def _predicts(coded: Coded, feature: int, target: Array, classes: bool) -> bool:
-    """Return whether a small tree on one feature predicts the target almost perfectly on unseen samples."""
+def _predicts(dataset: Dataset, coded: Coded, feature: int, target: Array) -> bool:
+    """Return whether a small tree on one feature predicts the target almost perfectly on unseen samples.
+
+    A number counts on the samples where it is known, unless these are few.
+    """
     from sklearn.model_selection import KFold, cross_val_score
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     columns, _ = coded.columns(np.array([feature]))
     F = tame(dense_columns(coded.F, columns), LARGEST[4])  # a tree computes in float32
-    if not classes:
+    known = ~np.isnan(dense_columns(dataset.X, [feature])[:, 0])
+    if 2 * known.sum() >= len(known):
+        F, target = F[known], target[known]
+    if dataset.kind != "classes":
         tree = DecisionTreeRegressor(min_samples_leaf=2, random_state=0)
         folds = min(3, len(target))
         cv = KFold(folds, shuffle=True, random_state=0)  # rows may be sorted by the target
@@ -466,3 +612,104 @@ def _rare_levels(dataset: Dataset) -> list[str]:
             if rare:
                 found.append(f"{quoted(name)} ({rare:,})")
     return [f"levels with fewer than {least} samples are pooled: {', '.join(found)}"] if found else []
+
+
+PARTS = 3  # of a number
+MOST_LEVELS = 6  # of a category; more curves in one small chart cannot be told apart
+MOST_STEPS = 60  # of a curve
+NORMAL = 1.959964  # standard errors on either side of a 95% interval
+WIDEST = 20.0  # of the logarithm of an interval: beyond, the data do not determine the ratio
+
+
+def survival_curves(
+    name: str, values: Floats, y: Array, levels: tuple[str, ...] | None = None
+) -> SurvivalCurves:
+    """Estimate survival in each third of a feature's values, or at each of its most frequent levels."""
+    labels, names = feature_parts(values, levels)
+    own = [y[labels == n] for n in range(len(names))]
+    parts = [
+        SurvivalCurve(part, len(mine), int(mine["event"].sum()), *kaplan_meier(mine))
+        for part, mine in zip(names, own, strict=True)
+    ]
+    return SurvivalCurves(name, tuple(parts), log_rank(y[labels >= 0], labels[labels >= 0]))
+
+
+def feature_parts(values: Floats, levels: tuple[str, ...] | None = None) -> tuple[Ints, list[str]]:
+    """Return the part of each sample, -1 for none, and what the parts are called."""
+    known = ~np.isnan(values)
+    labels = np.full(len(values), -1, dtype=np.int64)
+    if levels is not None or len(np.unique(values[known])) <= PARTS:
+        found, counts = np.unique(values[known], return_counts=True)
+        shown = np.sort(found[np.argsort(-counts, kind="stable")[:MOST_LEVELS]])
+        for n, value in enumerate(shown):
+            labels[values == value] = n
+        return labels, [f"{value:.4g}" if levels is None else levels[int(value)] for value in shown]
+    inner = np.unique(np.quantile(values[known], np.arange(1, PARTS) / PARTS))
+    present, own = np.unique(np.searchsorted(inner, values[known]), return_inverse=True)
+    labels[known] = own
+    limits = [(values[labels == n].min(), values[labels == n].max()) for n in range(len(present))]
+    return labels, [f"{low:.4g} to {high:.4g}" for low, high in limits]
+
+
+def kaplan_meier(y: Array) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return times, from zero to the last, and the share of samples without an event up to each."""
+    time, event = np.sort(y["time"]), y["event"]
+    moments, deaths = np.unique(y["time"][event], return_counts=True)
+    at_risk = len(time) - np.searchsorted(time, moments, side="left")
+    shares = np.cumprod(1 - deaths / at_risk)
+    if len(moments) > MOST_STEPS:
+        shown = np.linspace(0, len(moments) - 1, MOST_STEPS).round().astype(int)
+        moments, shares = moments[shown], shares[shown]
+    last = float(time[-1]) if len(time) else 0.0
+    end = (float(shares[-1]) if len(shares) else 1.0,)
+    return (0.0, *moments.tolist(), last), (1.0, *shares.tolist(), *end)
+
+
+def log_rank(y: Array, labels: Ints) -> float | None:
+    r"""Return the p-value of the log-rank test that all parts have the same survival; None for one part.
+
+    .. math:: (O - E)' V^{-} (O - E), \qquad
+              V = \sum_t d_t \frac{n_t - d_t}{n_t - 1} (\mathrm{diag}(p_t) - p_t p_t')
+
+    with :math:`d_t` events among :math:`n_t` samples at risk at t, of which the parts have the shares p_t.
+    """
+    groups, labels = np.unique(labels, return_inverse=True)
+    if len(groups) < 2:
+        return None
+    member = np.eye(len(groups))[labels]
+    moments = np.unique(y["time"][y["event"]])
+    order = np.argsort(y["time"])
+    at_risk = np.cumsum(member[order][::-1], axis=0)[::-1]
+    at_risk = at_risk[np.searchsorted(y["time"][order], moments, side="left")]
+    n = at_risk.sum(axis=1)
+    d = np.bincount(np.searchsorted(moments, y["time"][y["event"]]), minlength=len(moments))
+    p = at_risk / n[:, None]
+    excess = member[y["event"]].sum(axis=0) - d @ p
+    spread = d * (n - d) / np.maximum(n - 1, 1)
+    V = np.diag(spread @ p) - (p * spread[:, None]).T @ p
+    statistic = float(excess[1:] @ np.linalg.pinv(V[1:, 1:], hermitian=True) @ excess[1:])
+    return float(chi2.sf(statistic, len(groups) - 1))
+
+
+def hazard_ratio(values: Floats, y: Array, levels: tuple[str, ...] | None = None) -> HazardRatio | None:
+    """Estimate the hazard ratio of one standard deviation of a number, or of the second of two levels.
+
+    By Cox's regression on the feature alone, with its 95% interval. None for categories of more levels, and
+    where the data do not determine it.
+    """
+    known = ~np.isnan(values)
+    found = np.unique(values[known])
+    if len(found) < 2 or not y["event"][known].any() or (levels is not None and len(found) > 2):
+        return None
+    x, unit = values[known], "standard deviation"
+    if len(found) == 2:
+        first, second = (f"{one:g}" if levels is None else levels[int(one)] for one in found)
+        x, unit = (x == found[1]).astype(np.float64), f"{second} against {first}"
+    else:
+        x = (x - x.mean()) / x.std()
+    model = CoxRegression(alpha=0.0).fit(x[:, None], y[known])
+    b, half = float(model.coef_[0]), NORMAL * float(np.sqrt(model.variance_[0]))
+    if not model.converged_ or not 0 < half < WIDEST:
+        return None
+    ratio, low, high = np.exp([b, b - half, b + half]).tolist()
+    return HazardRatio(ratio, low, high, unit)

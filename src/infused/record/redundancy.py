@@ -9,18 +9,16 @@ from scipy import sparse
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
-from infused._runtime.threads import spans
+from infused._runtime.threads import memory_budget, spans
 from infused._typing import Floats, Ints
 from infused.coding import Coded
 from infused.exceptions import InputError
-from infused.record.explained import dense_columns
+from infused.record.explained import dense_columns, standardised
 from infused.record.schema import StandIn
+from infused.selectors.inputs.training import basis, design_matrix
 
 #: Two features whose correlation is this strong share 64% of their variance.
 THRESHOLD = 0.8
-
-SMALLEST = 1e-10  # singular value of unit columns that are not a combination of the others
-ROWS_AT_ONCE = 4096  # sparse columns become dense for this many samples at a time
 
 
 def redundancy_groups(X: Any, threshold: float = THRESHOLD, ends: Ints | None = None) -> tuple[Floats, Ints]:
@@ -70,25 +68,13 @@ def redundancy_groups(X: Any, threshold: float = THRESHOLD, ends: Ints | None = 
 
 def absolute_correlation(X: Any) -> Floats:
     """Compute |Pearson correlation| of all pairs of columns; 0 beside a constant one, 1 on the diagonal."""
-    X = X.tocsr() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+    X = X if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
     if X.ndim != 2 or 0 in X.shape:
         raise InputError(f"X must have samples and features, got shape {X.shape}.")
-    low, high = _column_limits(X)
-    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+    if not np.isfinite(X.data if sparse.issparse(X) else X).all():
         raise InputError("X has values that are missing or infinite: impute them or drop their columns.")
-    # Shifted to their lowest value and scaled to a range of one: neither offsets nor huge values cost digits.
-    spread = high / 2 - low / 2
-    constant = spread == 0
-    spread[constant] = 1.0
-    blocks = [slice(start, start + ROWS_AT_ONCE) for start in range(0, X.shape[0], ROWS_AT_ONCE)]
-    mean = sum(_scaled(X[rows], low, spread).sum(axis=0) for rows in blocks) / X.shape[0]
-    products = np.zeros((X.shape[1], X.shape[1]))
-    for rows in blocks:
-        centred = _scaled(X[rows], low, spread) - mean
-        products += centred.T @ centred
-    length = np.sqrt(np.where(constant, 1.0, products.diagonal()))
-    matrix: Floats = np.minimum(np.abs(products) / np.outer(length, length), 1.0)
-    matrix[constant] = matrix[:, constant] = 0.0
+    F = design_matrix(X, True, memory_budget()) if sparse.issparse(X) else standardised(X)
+    matrix: Floats = np.minimum(np.abs(np.asarray(F.T @ F)), 1.0)
     np.fill_diagonal(matrix, 1.0)
     return matrix
 
@@ -102,7 +88,7 @@ def block_correlation(X: Floats, ends: Ints) -> Floats:
     Cramér's V, of a number and a category the correlation ratio. Two categories that share one level have a
     canonical correlation of one, and yet need not be redundant.
     """
-    bases = [_orthonormal(X[:, start:end]) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+    bases = [basis(standardised(X[:, start:end])) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
     matrix = np.eye(len(bases))
     for i, j in zip(*np.triu_indices(len(bases), 1), strict=True):
         matrix[i, j] = matrix[j, i] = _association(bases[i], bases[j])
@@ -112,22 +98,16 @@ def block_correlation(X: Floats, ends: Ints) -> Floats:
 def correlations_with(coded: Coded, feature: int, n_features: int) -> Floats:
     """Compute the correlation of one feature with every feature, as :func:`block_correlation` defines it."""
     found = np.empty(n_features)
-    own = _orthonormal(dense_columns(coded.F, coded.columns(np.array([feature]))[0]))
+    own = basis(standardised(dense_columns(coded.F, coded.columns(np.array([feature]))[0])))
     for strip in spans(n_features, BLOCK):
         columns, ends = coded.columns(np.arange(n_features)[strip])
         F = dense_columns(coded.F, columns)
         if len(columns) == len(ends):
-            found[strip] = np.minimum(1.0, np.linalg.norm(own.T @ _unit(F), axis=0))
+            found[strip] = np.minimum(1.0, np.linalg.norm(own.T @ standardised(F), axis=0))
         else:
             blocks = zip([0, *ends[:-1]], ends, strict=True)
-            found[strip] = [_association(own, _orthonormal(F[:, start:end])) for start, end in blocks]
+            found[strip] = [_association(own, basis(standardised(F[:, start:end]))) for start, end in blocks]
     return found
-
-
-def _orthonormal(block: Floats) -> Floats:
-    """Return an orthonormal basis of the centred columns of a block."""
-    left, sizes, _ = np.linalg.svd(_unit(block), full_matrices=False)
-    return np.asarray(left[:, sizes > SMALLEST])
 
 
 def _association(one: Floats, other: Floats) -> float:
@@ -135,23 +115,9 @@ def _association(one: Floats, other: Floats) -> float:
     return min(1.0, float(np.linalg.norm(one.T @ other)) / np.sqrt(rank)) if rank else 0.0
 
 
-def _column_limits(X: Any) -> tuple[Floats, Floats]:
-    if not sparse.issparse(X):
-        return X.min(axis=0), X.max(axis=0)
-    low, high = (limit.toarray().ravel().astype(np.float64) for limit in (X.min(axis=0), X.max(axis=0)))
-    return low, high
-
-
-def _scaled(block: Any, low: Floats, spread: Floats) -> Floats:
-    dense = block.toarray() if sparse.issparse(block) else block
-    result: Floats = (dense / 2 - low / 2) / spread
-    return result
-
-
 LIKE = 0.8  # |r| from which on a feature can stand in for another one
 MOST_STAND_INS, MOST_WITH = 3, 50
 BLOCK = 512  # columns compared at once
-CONSTANT = 1e-12
 
 
 def stand_ins(coded: Coded, best: Ints, names: tuple[str, ...]) -> list[tuple[StandIn, ...]]:
@@ -169,22 +135,14 @@ def stand_ins(coded: Coded, best: Ints, names: tuple[str, ...]) -> list[tuple[St
     others = np.setdiff1d(np.flatnonzero(column >= 0), best)
     found: dict[int, tuple[StandIn, ...]] = {}
     if len(own) and len(others):
-        Z = _unit(dense_columns(coded.F, column[own]))
+        Z = standardised(dense_columns(coded.F, column[own]))
         parts = [others[start : start + BLOCK] for start in range(0, len(others), BLOCK)]
-        likeness = np.hstack([np.abs(Z.T @ _unit(dense_columns(coded.F, column[part]))) for part in parts])
+        likeness = np.hstack(
+            [np.abs(Z.T @ standardised(dense_columns(coded.F, column[part]))) for part in parts]
+        )
         for feature, row in zip(own.tolist(), likeness, strict=True):
             close = np.argsort(-row, kind="stable")[:MOST_STAND_INS]
             found[feature] = tuple(
                 StandIn(names[others[n]], min(1.0, float(row[n]))) for n in close if row[n] >= LIKE
             )
     return [found.get(int(feature), ()) for feature in best]
-
-
-def _unit(columns: Floats) -> Floats:
-    """Centre columns and scale them to length one; constant ones are zero."""
-    scale = np.abs(columns).max(axis=0, initial=0.0)
-    columns = columns / np.where(scale > 0, scale, 1.0)
-    columns = columns - columns.mean(axis=0)
-    length = np.linalg.norm(columns, axis=0)
-    varies = length > CONSTANT * np.sqrt(len(columns))
-    return np.asarray(np.where(varies, columns / np.where(varies, length, 1.0), 0.0))

@@ -6,20 +6,26 @@ import dataclasses
 import json
 import types
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import astuple, dataclass, replace
+from functools import cache, partial
 from math import isfinite
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, TypeAlias, get_args, get_origin, get_type_hints
 
 from infused.coding import DECIMALS, HOWS, VariableCoding
 from infused.data.reading import ReadOptions
 from infused.data.written import DATES
 from infused.exceptions import InputError
+from infused.selectors.choose.budget import CostCurve
 from infused.selectors.choose.number import NumberCurve
 from infused.selectors.method import Method, plain
 
 FAMILY, VERSION = "infused.selection", 2
 SCHEMA = f"{FAMILY}/{VERSION}"
+
+#: Numbers with the limits that they have in a record: shares, to rounding, and figures whose percentage is
+#: finite.
+Share: TypeAlias = Annotated[float, (-1e-6, 1 + 1e-6)]
+Figure: TypeAlias = Annotated[float, (-1e300, 1e300)]
 
 
 class RecordError(InputError):
@@ -47,6 +53,12 @@ class Request:
     """Pairs of half-samples to select in again, 0 for none; None to decide by the time it takes."""
     folds: int | None = None
     """Folds of the cross-validated score, 0 for none; None to decide by the time it takes."""
+    costs: dict[str, float] | None = None
+    """What each feature costs, by name; those without a cost are free."""
+    max_cost: float | None = None
+    """What the selected features may cost together."""
+    intervals: bool = False
+    """Whether to estimate effects with intervals and p-values that allow for the selection."""
 
     def recorded(self) -> Request:
         """Return the request with parameters as JSON holds them, so that it equals what is read back."""
@@ -86,6 +98,8 @@ class DataFacts:
     """Whether the features list the pixels by "rows" or by "columns"."""
     mean_picture: tuple[float, ...] | None
     """Mean of each feature, in the order of the data; only for pictures."""
+    events: int | None = None
+    """How many samples had the event; None where the target holds no times and events."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +130,7 @@ class StandIn:
     """A feature that was not selected and is redundant with one that was."""
 
     name: str
-    correlation: float
+    correlation: Share
     """|Pearson correlation| of the two."""
 
 
@@ -130,7 +144,7 @@ class SelectionStability:
     """Pairs that were left out because one half-sample could not be fitted."""
     per_half: float
     """Mean number of features selected in a half-sample."""
-    threshold: float
+    threshold: Share
     """Selection frequency from which on a feature is stable."""
     n_stable: int
     """How many features reach it, selected or not."""
@@ -138,7 +152,7 @@ class SelectionStability:
     """Upper bound on the expected number of false selections among them."""
     bound: str
     """Name of the bound."""
-    frequencies: tuple[float, ...]
+    frequencies: tuple[Share, ...]
     """Selection frequency of each feature, in the order of the data."""
 
 
@@ -162,15 +176,67 @@ class TriedMethod:
 
     method: str
     n_features: int | None
-    score: float | None
-    error: float | None
-    linear: float | None
+    score: Figure | None
+    error: Figure | None
+    linear: Figure | None
     """Score of the linear evaluation model; None where it was not used."""
-    boosted_trees: float | None
+    boosted_trees: Figure | None
     """Score of the boosted trees; None where they were not used."""
     seconds: float
     status: str
     chosen: bool
+
+
+@dataclass(frozen=True)
+class HazardRatio:
+    """How many times as often events happen for larger values of one feature, by Cox's regression on it."""
+
+    ratio: Figure
+    low: Figure
+    """End of the 95% interval, as is ``high``."""
+    high: Figure
+    unit: str
+    """What is compared: "standard deviation", or one level against the other."""
+
+
+@dataclass(frozen=True)
+class FeatureBlock:
+    """One kind of features, such as clinical, RNA or protein."""
+
+    name: str
+    n_features: int
+    n_selected: int
+    factor: Figure | None
+    """What its penalty was multiplied with, 0 for a block that is kept; None where that was not chosen."""
+    unique: Figure | None
+    """Share of the target's variance that a ridge regression on the selected features loses without those of
+    the block; None where too many features were selected."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The effect of a feature on the target, given the others, in a way that allows for the selection."""
+
+    effect: Figure | None
+    """Of one unit; None where there is no single one, as of three classes."""
+    low: Figure | None
+    """End of the interval, as is ``high``; None where it has none."""
+    high: Figure | None
+    p_value: Share
+    """Adjusted for the number of features."""
+    deviation: Figure
+    """Standard deviation of the feature."""
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """How effects were estimated."""
+
+    level: Share
+    """The probability that an interval holds the effect."""
+    n_splits: int
+    loss: str
+    """Of the model without a penalty that estimates."""
 
 
 @dataclass(frozen=True)
@@ -187,16 +253,26 @@ class SelectedFeature:
     """In the order of the record's ``coefficient_names``; None where the method has none."""
     group: int | None
     """Group of near-duplicates, numbered from 1 by rank; None for a feature that is in none."""
-    alone: float
+    alone: Figure
     """What it explains of the target by itself, corrected for chance: the adjusted R² of a continuous target,
     McFadden's R² of classes; zero on average for noise."""
-    unique: float | None
+    unique: Figure | None
     """Share of the target's variance that a ridge regression on the selected features loses without it; None
     beyond the features that were compared."""
     stand_ins: tuple[StandIn, ...] = ()
     """Redundant features that were not selected, the most correlated first."""
-    wins: float | None = None
+    wins: Share | None = None
     """Share of repeats in which it was ahead of all shadows; None where there were none."""
+    hazard: HazardRatio | None = None
+    """Of times and events; None for other targets, and for categories of more than two levels."""
+    direction: str = ""
+    """For which values the target is higher or a class more frequent; empty where that is not clear."""
+    cost: float | None = None
+    """What it costs, where costs were given."""
+    effect: Effect | None = None
+    """Where effects were estimated."""
+    block: str = ""
+    """Its kind; empty where there are none."""
 
 
 @dataclass(frozen=True)
@@ -215,9 +291,9 @@ class Redundancy:
     Of two categories Cramér's V, of a number and a category the correlation ratio.
     """
 
-    threshold: float
+    threshold: Share
     """All pairs of a redundancy group correlate at least this much."""
-    matrix: tuple[tuple[float, ...], ...]
+    matrix: tuple[tuple[Share, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -241,6 +317,44 @@ class TargetScatter:
     target: tuple[float, ...]
     levels: tuple[str, ...] | None = None
     """Of a category: what its values stand for."""
+
+
+@dataclass(frozen=True)
+class RelationLine:
+    """Mean of the target along one selected feature, or the share of each class."""
+
+    name: str
+    values: tuple[Figure, ...]
+    means: tuple[tuple[Figure, ...], ...]
+    """targets or classes x values."""
+    levels: tuple[str, ...] | None
+    """Of a category: what its values stand for."""
+    relevance: Share | None
+    """Inner product of its graph and the target's, from 0 to 1; None where the method has no graphs."""
+    redundant: tuple[tuple[str, Share], ...]
+    """The selected features whose graphs are most like its own, with their inner products."""
+
+
+@dataclass(frozen=True)
+class SurvivalCurve:
+    """Kaplan-Meier estimate for the samples in one part of a feature's values."""
+
+    name: str
+    count: int
+    n_events: int
+    times: tuple[float, ...]
+    shares: tuple[Share, ...]
+    """Of samples without an event up to each time."""
+
+
+@dataclass(frozen=True)
+class SurvivalCurves:
+    """Survival in each third of a feature's values, or at each of its levels."""
+
+    name: str
+    parts: tuple[SurvivalCurve, ...]
+    p_value: float | None
+    """Of the log-rank test; None for one part."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -285,12 +399,22 @@ class SelectionRecord:
     """How the number of features was chosen; None where it was given."""
     score: NumberCurve | None = None
     """Cross-validated score of the given number of features; None where it was not computed."""
+    budget: CostCurve | None = None
+    """How the features were chosen for a budget; None without one."""
     stability: SelectionStability | None = None
     """Selection frequencies in half-samples; None where they were not computed."""
     shadows: Shadows | None = None
     """The comparison with permuted copies; None where there was none."""
+    relations: tuple[RelationLine, ...] = ()
+    """Of the best features (at most 24); empty unless the method has graphs or the relation is not linear."""
+    survival: tuple[SurvivalCurves, ...] = ()
+    """Of the best features (at most 24); empty where the target holds no times and events."""
     tried: tuple[TriedMethod, ...] = ()
     """The methods that were tried, where the method was chosen."""
+    intervals: Intervals | None = None
+    """How effects were estimated; None where they were not."""
+    blocks: tuple[FeatureBlock, ...] = ()
+    """Kinds of features, in the order of the data; empty where none were given."""
 
     def __repr__(self) -> str:
         number = f"{len(self.selected):,} of the {self.data.n_features:,} features of {self.data.name}"
@@ -342,52 +466,14 @@ def _check_writable(content: Any) -> None:
         raise RecordError("This selection.json is damaged: it holds a number that is not finite.") from None
 
 
-ROUNDING = 1e-6
-MOST_SHOWN = 1e300  # of a figure that is shown: its percentage is finite
-
-
 def _contradictions(record: SelectionRecord) -> Iterator[str]:
     """Yield a sentence for each pair of fields that do not fit together."""
     yield from _wrong_features(record)
     yield from _wrong_charts(record)
-    for name, value in _shares(record):
-        if not -ROUNDING <= value <= 1 + ROUNDING:
-            yield f"{name} is {value:g}, not a share between 0 and 1"
-    for name, value in _figures(record):
-        if not abs(value) <= MOST_SHOWN:
-            yield f"{name} is {value:g}"
 
 
-def _shares(record: SelectionRecord) -> Iterator[tuple[str, float]]:
-    """Yield names and values of the fields that lie between 0 and 1."""
-    for n, feature in enumerate(record.selected):
-        yield from ((f"selected[{n}].stand_ins", one.correlation) for one in feature.stand_ins)
-        yield f"selected[{n}].wins", feature.wins or 0.0
-    if record.redundancy is not None:
-        yield "redundancy.threshold", record.redundancy.threshold
-        yield from (("redundancy.matrix", one) for row in record.redundancy.matrix for one in row)
-    if record.stability is not None:
-        yield "stability.threshold", record.stability.threshold
-        yield from (("stability.frequencies", one) for one in record.stability.frequencies)
-
-
-def _figures(record: SelectionRecord) -> Iterator[tuple[str, float]]:
-    """Yield names and values of the figures that are shown."""
-    for n, feature in enumerate(record.selected):
-        yield f"selected[{n}].alone", feature.alone
-        yield f"selected[{n}].unique", feature.unique or 0.0
-    for n, one in enumerate(record.tried):
-        yield f"tried[{n}].score", one.score or 0.0
-        yield f"tried[{n}].error", one.error or 0.0
-        yield f"tried[{n}].linear", one.linear or 0.0
-        yield f"tried[{n}].boosted_trees", one.boosted_trees or 0.0
-    for name, curve in _curves(record):
-        shown = (*curve.means, *curve.errors, curve.chance, curve.all_features or 0.0)
-        yield from ((name, one) for one in shown)
-
-
-def _curves(record: SelectionRecord) -> list[tuple[str, NumberCurve]]:
-    named = (("number", record.number), ("score", record.score))
+def _curves(record: SelectionRecord) -> list[tuple[str, NumberCurve | CostCurve]]:
+    named = (("number", record.number), ("score", record.score), ("budget", record.budget))
     return [(name, curve) for name, curve in named if curve is not None]
 
 
@@ -431,6 +517,14 @@ def _wrong_charts(record: SelectionRecord) -> Iterator[str]:
     for n, scatter in enumerate(record.scatters):
         if len(scatter.values) != len(scatter.target):
             yield f"scatters[{n}] has {len(scatter.values)} values for {len(scatter.target)} of the target"
+    for n, one in enumerate(record.relations):
+        if len(one.means) != max(1, n_classes) or any(len(row) != len(one.values) for row in one.means):
+            yield f"relations[{n}].means is not {max(1, n_classes)} x {len(one.values)}"
+        if one.levels is not None and not all(v in range(len(one.levels)) for v in one.values):
+            yield f"relations[{n}].values are no positions of its levels"
+    for n, curves in enumerate(record.survival):
+        if any(not len(part.times) == len(part.shares) > 0 for part in curves.parts):
+            yield f"survival[{n}] has other numbers of times and shares"
     if record.redundancy is not None:
         sizes = {len(row) for row in record.redundancy.matrix} | {len(record.redundancy.matrix)}
         if len(sizes) != 1 or not 0 < max(sizes) <= len(record.selected):
@@ -444,12 +538,16 @@ def _wrong_charts(record: SelectionRecord) -> Iterator[str]:
             yield f"{name}.best or {name}.chosen is not among the numbers that were tried"
         if not curve.scoring:
             yield f"{name}.scoring is empty"
+        every = [*curve.means, *curve.errors, curve.chance, curve.all_features or 0.0]
+        if isinstance(curve, NumberCurve) and curve.relation is not None:
+            every += [score or 0.0 for score in astuple(curve.relation)]
+        decode(tuple[Figure, ...], every, f"the scores of {name}")
 
 
 SCALARS = {int: "a whole number", float: "a finite number", str: "text", bool: "true or false"}
 LARGEST_COUNT = 2**63  # no count is beyond
 
-_types = cache(get_type_hints)
+_types = cache(partial(get_type_hints, include_extras=True))
 
 
 def encode(value: Any) -> Any:
@@ -472,6 +570,10 @@ def decode(kind: Any, value: Any, where: str = "") -> Any:
     if dataclasses.is_dataclass(kind):
         return _dataclass(kind, value, where)
     inner = get_args(kind)
+    if get_origin(kind) is Annotated:
+        found, (low, high) = decode(inner[0], value, where), inner[1]
+        _require(low <= found <= high, where, f"a number from {low:.3g} to {high:.3g}")
+        return found
     if get_origin(kind) is dict:
         _require(isinstance(value, dict), where, "an object")
         return {key: decode(inner[1], item, f"{where}.{key}") for key, item in value.items()}
@@ -504,8 +606,9 @@ def _dataclass(kind: Any, value: Any, where: str) -> Any:
     for name in value.keys() - known.keys():
         raise ValueError(f"{inside}{name} is not known")
     for name in known.keys() - value.keys():
-        raise ValueError(f"{inside}{name} is missing")
-    return kind(**{name: decode(_types(kind)[name], value[name], f"{inside}{name}") for name in known})
+        if known[name].default is dataclasses.MISSING:  # others may be younger than the record
+            raise ValueError(f"{inside}{name} is missing")
+    return kind(**{name: decode(_types(kind)[name], value[name], f"{inside}{name}") for name in value})
 
 
 def _recorded(kind: Any) -> list[dataclasses.Field[Any]]:

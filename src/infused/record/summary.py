@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import platform
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from math import isfinite
@@ -22,9 +22,13 @@ from infused.record.explained import (
     Findings,
     class_distribution,
     dense_columns,
+    direction,
     explained_alone,
+    hazard_ratio,
     lost_without,
+    relation_line,
     shown_values,
+    survival_curves,
     target_scatter,
 )
 from infused.record.redundancy import THRESHOLD, redundancy_groups, stand_ins
@@ -32,8 +36,12 @@ from infused.record.schema import (
     ClassCount,
     Convergence,
     DataFacts,
+    Effect,
+    FeatureBlock,
     FeatureScores,
+    Intervals,
     Redundancy,
+    RelationLine,
     Request,
     SelectedFeature,
     SelectionRecord,
@@ -42,11 +50,14 @@ from infused.record.schema import (
     TriedMethod,
     Versions,
 )
+from infused.record.sentences import not_linear
+from infused.selectors.choose.budget import CostCurve
 from infused.selectors.choose.number import NumberCurve
 
 MOST_COMPARED = 2000  # all pairs of them are compared
 MOST_IN_MATRIX = 100
 MOST_SHOWN = 24
+REDUNDANT, MOST_REDUNDANT = 0.3, 3  # inner products of graphs that are shown with a relation
 MOST_POINTS = 500  # of the objective's path
 NO_FINDINGS = Findings()
 
@@ -62,11 +73,13 @@ def summarize(
     findings: Findings = NO_FINDINGS,
     number: NumberCurve | None = None,
     score: NumberCurve | None = None,
+    budget: CostCurve | None = None,
     kept: Ints | None = None,
     rest: Ints | None = None,
     n_selected: int | None = None,
     stability: Any = None,
     shadows: Any = None,
+    inference: Any = None,
 ) -> SelectionRecord:
     """Return the record of a selection: the request, facts on the data, and the result.
 
@@ -91,6 +104,8 @@ def summarize(
         How the number of features was chosen.
     score : NumberCurve, optional
         Cross-validated score of a number of features that was given.
+    budget : CostCurve, optional
+        How the features were chosen for a budget.
     kept : ndarray of int, optional
         The features that the selector saw, where it did not see all.
     rest : ndarray of int, optional
@@ -101,38 +116,48 @@ def summarize(
         Fitted on what the selector saw.
     shadows : ShadowTest, optional
         Of the selector.
+    inference : SelectionInference, optional
+        Fitted on what the selector saw.
 
     Returns
     -------
     SelectionRecord
     """
-    figures = dataset.with_numbers()
-    target, classes = _target(figures)
+    own = selector
+    if hasattr(selector, "block_factors_"):
+        own = selector.selector_  # with the penalties that were chosen
+    target, classes = _target(dataset.with_numbers())
     coded = dataset.coded()
     kept = np.arange(dataset.n_features) if kept is None else kept
     rest = np.zeros(0, dtype=np.int64) if rest is None else rest
-    found = _read(selector, coded.taken(kept).groups, kept, rest)
+    found = _read(own, coded.taken(kept).groups, kept, rest)
     best = found.order[: found.n_selected if n_selected is None else n_selected]
     coding = dataset.coder.take(best.tolist()).learn(dataset.X[:, best])
     shown = [(dataset.feature_names[n], *shown_values(dataset, n, transform)) for n in best[:MOST_SHOWN]]
     F = transformed(coded.F, transform, [dataset.feature_names[j] for j in coded.variables], coded.numeric)
     coded = coded._replace(F=F)
-    alone = explained_alone(figures, best, transform)
+    labels = [one.name for one in classes or ()]
     redundancy, groups = _redundancy(coded, best)
+    ahead = (
+        () if shadows is None else zip(kept[shadows.features].tolist(), shadows.wins.tolist(), strict=True)
+    )
+    known = (found, best, groups, dict(ahead), request.costs)
     ranks = np.argsort(found.order) + 1
-    names = () if found.coef is None else _coefficient_names(selector, len(found.coef), dataset.target_name)
-    return SelectionRecord(
+    names = () if found.coef is None else _coefficient_names(own, len(found.coef), dataset.target_name)
+    record = SelectionRecord(
         request=request.recorded(),
         transform=transform,
         data=_facts(dataset, classes, notes, findings),
         versions=Versions(__version__, np.__version__, version("scikit-learn"), platform.python_version()),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         timings={stage: float(seconds) for stage, seconds in (timings or {}).items()},
-        method_name=type(selector).__name__,
-        reference=_reference(type(selector)),
-        standardized=bool(getattr(selector, "standardize", False)),
+        method_name=type(own).__name__,
+        reference=_reference(type(own)),
+        standardized=bool(getattr(own, "standardize", False)),
         coefficient_names=names,
-        selected=_selected(figures, coded, alone, target, found, best, groups, _wins(shadows, kept)),
+        selected=_with_effects(
+            tuple(_selected(dataset, transform, coded, labels, target, *known)), inference, coded, kept
+        ),
         features=FeatureScores(
             dataset.feature_names, tuple(map(finite, found.scores)), tuple(ranks.tolist())
         ),
@@ -145,16 +170,59 @@ def summarize(
         scatters=tuple(
             target_scatter(name, values, target, levels)
             for name, values, levels in shown
-            if classes is None and target.ndim == 1
+            if dataset.kind == "real" and target.ndim == 1
         ),
-        convergence=_convergence(selector),
+        survival=tuple(
+            survival_curves(name, values, dataset.y, levels)
+            for name, values, levels in shown
+            if dataset.kind == "survival"
+        ),
+        convergence=_convergence(own),
         number=number,
         score=score,
+        budget=budget,
         coding=coding.variables,
         stability=None if stability is None else _stability(stability, kept, dataset.n_features),
         shadows=_shadows(shadows),
         tried=_tried_methods(selector),
+        intervals=None
+        if inference is None
+        else Intervals(float(inference.level), int(inference.n_splits_), str(inference.loss_)),
+        blocks=_blocks(dataset, coded, target, best, getattr(selector, "block_factors_", None)),
     )
+    whole = target.ndim == 1 and dataset.kind != "survival"
+    if whole and (not_linear(record) or hasattr(_graphs(selector), "relevance_")):
+        lines = _relations(selector, shown, best, target, classes is not None, kept)
+        record = replace(record, relations=tuple(lines))
+    return record
+
+
+def _graphs(selector: Any) -> Any:
+    """Return the selector that has the graphs of features, where one was chosen."""
+    return getattr(selector, "selector_", selector)
+
+
+def _relations(
+    selector: Any,
+    shown: Sequence[tuple[str, Floats, tuple[str, ...] | None]],
+    best: Ints,
+    target: Array,
+    classes: bool,
+    kept: Ints,
+) -> Iterator[RelationLine]:
+    """Yield the curve of each of the best features, with the relevance and redundancy of its graph."""
+    graphs = _graphs(selector)
+    relevance = dict(zip(kept.tolist(), getattr(graphs, "relevance_", ()), strict=False))
+    products = getattr(graphs, "redundancy_", np.zeros((0, 0)))[:MOST_SHOWN, :MOST_SHOWN]
+    for place, (name, values, levels) in enumerate(shown):
+        if np.isnan(values).all():
+            continue
+        own = products[place] if place < len(products) else np.zeros(0)
+        others = [n for n in np.argsort(-own, kind="stable") if n != place and own[n] >= REDUNDANT]
+        redundant = [(shown[n][0], float(min(own[n], 1.0))) for n in others[:MOST_REDUNDANT]]
+        alike = relevance.get(int(best[place]))
+        share = None if alike is None else float(np.clip(alike, 0.0, 1.0))
+        yield relation_line(name, values, target, classes, levels, share, redundant)
 
 
 def _target(dataset: Dataset) -> tuple[Array, tuple[ClassCount, ...] | None]:
@@ -187,6 +255,7 @@ def _facts(
         grid_shape=grid,
         grid_order=dataset.grid_order,
         mean_picture=None if mean is None else tuple(mean.tolist()),
+        events=int(dataset.y["event"].sum()) if dataset.kind == "survival" else None,
     )
 
 
@@ -206,45 +275,94 @@ def _redundancy(coded: Coded, best: Ints) -> tuple[Redundancy | None, list[int |
 
 def _selected(
     dataset: Dataset,
+    transform: str,
     coded: Coded,
-    alone: Floats,
+    classes: Sequence[str],
     target: Array,
     found: _Fitted,
     best: Ints,
     groups: list[int | None],
-    wins: dict[int, float],
-) -> tuple[SelectedFeature, ...]:
+    wins: Mapping[int, float],  # the share of repeats in which a feature was ahead of all shadows
+    costs: Mapping[str, float] | None,
+) -> Iterator[SelectedFeature]:
+    """Yield the selected features, the best first, with all that is known of each."""
     others = stand_ins(coded, best, dataset.feature_names)
     columns, ends = coded.columns(best[:MOST_COMPARED])
-    unique = lost_without(dense_columns(coded.F, columns), target, dataset.predicted_kind, ends).tolist()
-    return tuple(
-        SelectedFeature(
+    kind, followed = dataset.with_numbers().kind, dataset.kind == "survival"
+    unique = lost_without(dense_columns(coded.F, columns), target, kind, ends).tolist()
+    alone = explained_alone(dataset.with_numbers(), best, transform)
+    goal = "risk" if followed else dataset.target_name
+    for place, n in enumerate(best.tolist()):
+        name, (values, levels) = dataset.feature_names[n], shown_values(dataset, n, transform)
+        yield SelectedFeature(
             rank=place + 1,
-            name=dataset.feature_names[n],
-            index=int(n),
+            name=name,
+            index=n,
             score=finite(found.scores[n]),
             coefficients=None if found.coef is None else tuple(map(finite, found.coef[:, n])),
             group=groups[place] if place < len(groups) else None,
             alone=float(alone[place]),
             unique=unique[place] if place < len(unique) else None,
             stand_ins=others[place],
-            wins=wins.get(int(n)),
+            wins=wins.get(n),
+            hazard=hazard_ratio(values, dataset.y, levels) if followed and place < MOST_COMPARED else None,
+            direction=direction(values, levels, target, classes, goal),
+            cost=None if costs is None else costs.get(name, 0.0),
+            block="" if dataset.blocks is None else dataset.blocks[n],
         )
-        for place, n in enumerate(best)
+
+
+def _blocks(
+    dataset: Dataset, coded: Coded, target: Array, best: Ints, factors: Mapping[str, float] | None
+) -> tuple[FeatureBlock, ...]:
+    """Count the selected features of each block, and compute what is lost without them."""
+    if dataset.blocks is None:
+        return ()
+    names = list(dict.fromkeys(dataset.blocks))
+    chosen = {name: [int(n) for n in best if dataset.blocks[n] == name] for name in names}
+    there = [name for name in names if chosen[name]]
+    lost: dict[str, float] = {}
+    if 0 < len(best) <= MOST_COMPARED:
+        columns, ends = coded.columns(np.array([n for name in there for n in chosen[name]]))
+        last = np.cumsum([len(chosen[name]) for name in there]) - 1
+        kind = dataset.with_numbers().kind
+        values = lost_without(dense_columns(coded.F, columns), target, kind, np.asarray(ends)[last])
+        lost = dict(zip(there, values.tolist(), strict=True))
+    return tuple(
+        FeatureBlock(
+            name,
+            dataset.blocks.count(name),
+            len(chosen[name]),
+            None if factors is None or name not in factors else float(factors[name]),
+            lost.get(name, None if len(best) > MOST_COMPARED else 0.0),
+        )
+        for name in names
     )
+
+
+def _with_effects(
+    selected: tuple[SelectedFeature, ...], inference: Any, coded: Coded, kept: Ints
+) -> tuple[SelectedFeature, ...]:
+    """Add effects of a fitted SelectionInference that saw the features ``kept``."""
+    if inference is None:
+        return selected
+    places = dict(zip(kept.tolist(), range(len(kept)), strict=True))
+    found = []
+    for one in selected:
+        if one.index in places:
+            j = places[one.index]
+            column = dense_columns(coded.F, coded.columns(np.array([one.index]))[0])
+            effect, low, high = (finite(one) for one in (inference.coef_[j], *inference.conf_int_[j]))
+            deviation = float(column.std(axis=0).max())
+            one = replace(one, effect=Effect(effect, low, high, float(inference.p_values_[j]), deviation))
+        found.append(one)
+    return tuple(found)
 
 
 def _shadows(test: Any) -> Shadows | None:
     if test is None or not len(test.features):
         return None
     return Shadows(test.n_repeats, test.n_shadows, len(test.features), test.n_beaten, float(test.by_chance))
-
-
-def _wins(test: Any, kept: Ints) -> dict[int, float]:
-    """Return the share of repeats in which each feature was ahead of all shadows."""
-    if test is None:
-        return {}
-    return dict(zip(kept[test.features].tolist(), test.wins.tolist(), strict=True))
 
 
 def _stability(fitted: Any, kept: Ints, n_features: int) -> SelectionStability:

@@ -5,6 +5,8 @@ from .plots.benchmark import plot_accuracy_grid as plot_accuracy_grid
 from .plots.benchmark import plot_critical_difference as plot_critical_difference
 from .plots.selectors import plot_coefficients as plot_coefficients
 from .plots.selectors import plot_convergence as plot_convergence
+from .plots.selectors import plot_effects as plot_effects
 from .plots.selectors import plot_feature_graph as plot_feature_graph
+from .plots.selectors import plot_selection as plot_selection
 from .plots.selectors import plot_stability as plot_stability
 from .plots.selectors import plot_structure as plot_structure

@@ -8,6 +8,8 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.cluster.hierarchy import leaves_list, linkage
+from scipy.spatial.distance import squareform
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -19,7 +21,7 @@ from infused.exceptions import InputError
 from infused.graphs.feature_graph import FeatureGraph
 from infused.graphs.validation import Graph, Target, resolve_target
 from infused.information.structural import structural_information
-from infused.record.schema import SelectionRecord
+from infused.record.schema import ClassDistribution, SelectionRecord
 from infused.record.sentences import unit
 
 if TYPE_CHECKING:
@@ -171,6 +173,56 @@ def frequencies(selector: Any, order: Ints) -> Frequencies:
         expected_false=selector.expected_false_,
         n_halves=2 * selector.n_pairs_,
     )
+
+
+@dataclass(frozen=True)
+class Explained:
+    """Percentages that the best features explain: alone, and beyond the other selected ones."""
+
+    features: list[str]
+    """Best first."""
+    alone: Floats
+    unique: Floats | None
+    """None where it was not computed for all of them."""
+
+
+def record_explained(record: SelectionRecord) -> Explained | None:
+    """Return what the best features in a record explain; None where nothing is selected."""
+    best = record.selected[:TOP]
+    if not best:
+        return None
+    known = [feature.unique for feature in best if feature.unique is not None]
+    unique = 100 * np.array(known) if len(known) == len(best) else None
+    alone = 100 * np.array([feature.alone for feature in best])
+    return Explained([feature.name for feature in best], alone, unique)
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Correlations among the selected features, similar features side by side."""
+
+    features: list[str]
+    matrix: Floats
+    """|r| of each two."""
+    strongest: float
+    """|r| of the two that are most alike."""
+
+
+def record_alike(record: SelectionRecord) -> Alike | None:
+    """Return the correlations in a record; None with fewer than two selected features."""
+    if record.redundancy is None:
+        return None
+    matrix = np.array(record.redundancy.matrix)
+    tree = linkage(squareform(1.0 - matrix, checks=False), method="average", optimal_ordering=True)
+    order = leaves_list(tree)
+    names = [record.selected[n].name for n in order]
+    return Alike(names, matrix[np.ix_(order, order)], float((matrix - np.eye(len(matrix))).max()))
+
+
+def shares_by_class(found: ClassDistribution) -> Floats:
+    """Return the percentages of each class in each bin, so that large and small classes compare."""
+    counts = np.array(found.counts, dtype=np.float64)
+    return np.asarray(100.0 * counts / np.maximum(1.0, counts.sum(axis=1, keepdims=True)))
 
 
 @dataclass(frozen=True)

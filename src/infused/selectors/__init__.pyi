@@ -1,4 +1,5 @@
 from .choose.auto import AutoSelector as AutoSelector
+from .control.inference import SelectionInference as SelectionInference
 from .control.knockoffs import KnockoffSelector as KnockoffSelector
 from .control.redundancy import RedundancyFilter as RedundancyFilter
 from .control.shadows import ShadowTest as ShadowTest
@@ -12,13 +13,13 @@ from .greedy.filters import MIFS as MIFS
 from .greedy.filters import MRMR as MRMR
 from .greedy.forward import GreedyForward as GreedyForward
 from .kernel.hsic_lasso import HSICLasso as HSICLasso
-from .linear.fused_lasso import FusedLasso as FusedLasso
-from .linear.group_lasso import GroupLasso as GroupLasso
-from .linear.in_elastic_net import InElasticNet as InElasticNet
-from .linear.in_lasso import InLasso as InLasso
+from .linear.infused_lasso import InElasticNet as InElasticNet
 from .linear.infused_lasso import InFusedLasso as InFusedLasso
-from .linear.lasso import Lasso as Lasso
-from .linear.ulasso import ULasso as ULasso
+from .linear.infused_lasso import InLasso as InLasso
+from .linear.lassos import FusedLasso as FusedLasso
+from .linear.lassos import GroupLasso as GroupLasso
+from .linear.lassos import Lasso as Lasso
+from .linear.lassos import ULasso as ULasso
 from .registry import available_selectors as available_selectors
 from .registry import make_selector as make_selector
 from .scores.univariate import RandomSelector as RandomSelector

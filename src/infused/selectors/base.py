@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, metadata
+from inspect import cleandoc
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from textwrap import indent
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,13 +16,15 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from infused._columns import StoredColumns
 from infused._runtime.checks import check_varied, in_double, sound
 from infused._runtime.compat import CallbackSupport, Interval, StrOptions, output_container
-from infused._runtime.tasks import is_collection
+from infused._runtime.processes import is_collection
 from infused._typing import Array, Floats, Ints, TargetKind
 from infused.datafits import survival_target
 from infused.exceptions import InputError, Setting
 from infused.graphs.validation import comparable
+from infused.samples import ALONE, Samples
 from infused.selectors.inputs.frames import has_texts, kept_columns
 from infused.selectors.inputs.groups import Groups
 
@@ -33,6 +40,41 @@ NUMBER_OF_FEATURES = [
 ]
 
 WEIGHT = [Interval(Real, 0, None, closed="left")]  # what a lambda may be
+
+
+Kind = TypeVar("Kind", bound=type[Any])
+SECTION = re.compile(r"(?:^|\n\n)([A-Z][a-z]+(?: Also)?)\n-+\n")
+PLACEHOLDER = re.compile(r"^( *)%\((\w+)\)s$", re.MULTILINE)
+
+
+def documented(*others: type[Any]) -> Callable[[Kind], Kind]:
+    """Fill the placeholders in a docstring with what those of its bases, and of other classes, say.
+
+    ``%(keep)s`` on a line of its own stands for the description of one parameter or attribute, and
+    ``%(parameters)s`` and ``%(attributes)s`` for all those of the nearest base. Under ``python -OO`` there is
+    nothing to fill.
+    """
+
+    def fill(cls: Kind) -> Kind:
+        if cls.__doc__ is not None:
+            known: dict[str, str] = {}
+            for base in (*others, *reversed(cls.__mro__[1:])):
+                known |= _described(base.__doc__ or "")
+            cls.__doc__ = PLACEHOLDER.sub(lambda found: indent(known[found[2]], found[1]), cls.__doc__)
+        return cls
+
+    return fill
+
+
+def _described(text: str) -> dict[str, str]:
+    """Read what a docstring says of each parameter and attribute, and of all of them."""
+    _, *parts = SECTION.split(cleandoc(text))
+    found: dict[str, str] = {}
+    for name, body in zip(parts[::2], parts[1::2], strict=True):
+        if name in ("Parameters", "Attributes"):
+            found[name.lower()] = body.strip()
+            found |= {part.partition(" : ")[0]: part for part in re.split(r"\n(?=\S)", body.strip())}
+    return found
 
 
 class SoundSelector(SelectorMixin):  # type: ignore[misc]  # scikit-learn carries no types
@@ -54,6 +96,8 @@ class SoundSelector(SelectorMixin):  # type: ignore[misc]  # scikit-learn carrie
             Their selected features: an array, of objects where texts are among them, or the frame that
             ``set_output`` asks for.
         """
+        if isinstance(X, StoredColumns):
+            return X[:, np.flatnonzero(self.get_support())]
         if not has_texts(X):
             return super().transform(sound(X))
         check_is_fitted(self)
@@ -80,42 +124,70 @@ class SoundSelector(SelectorMixin):  # type: ignore[misc]  # scikit-learn carrie
         return self.support_
 
 
+@documented()
 class BaseSelector(CallbackSupport, SoundSelector, BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
     """A scikit-learn selector with ``scores_``, ``ranking_`` and ``support_``.
 
     A subclass sets them in ``fit``; this class turns them into the mask that scikit-learn asks for.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "auto" or None, default=None
+        How many features: a number, a fraction, "auto" for the smallest number that predicts within one
+        standard error of the best (by cross-validation), or None for half of them.
+    groups : array-like of shape (n_features,), mapping or None, default=None
+        Columns that are one variable, kept or dropped whole: one label for each column, or a mapping from
+        names to columns (by position, or by name for a data frame), where columns that are left out are
+        variables of their own. Then ``n_features_to_select`` counts groups.
+    keep : array-like or None, default=None
+        Features that are always selected, by name or position (groups by name): they have the first ranks, in
+        this order, and count in ``n_features_to_select``.
+
+    Attributes
+    ----------
+    support_ : ndarray of bool of shape (n_features,)
+        The mask of the selected features.
+    group_names_ : ndarray of object of shape (n_groups,)
+        The groups in the order of their first columns, which is that of ``scores_`` and ``ranking_``; only
+        where ``groups`` was given.
+    number_curve_ : NumberCurve
+        The scores of a linear model against the number of features; only where
+        ``n_features_to_select="auto"``.
+    n_features_in_ : int
+        Number of features seen during ``fit``.
+    feature_names_in_ : ndarray of str of shape (n_features,)
+        Their names; only where X was a data frame whose column names are all texts.
     """
 
     n_features_to_select: Any
     groups: Any
     keep: Any
     _takes_survival = False  # whether y may hold times and events
+    _doc_link_module = "infused"  # scikit-learn's name for whose selectors have pages here
+
+    @property
+    def _doc_link_template(self) -> str:
+        """Return where the question mark of the HTML box of a selector leads; empty without a site."""
+        site = _site()
+        return f"{site.rstrip('/')}/api/generated/infused.{{estimator_name}}.html" if site else ""
 
     def _variables(self, X: Any) -> Groups:
         """Return the variables: the groups of the columns of X, or the columns themselves."""
         return Groups.parse(self.groups, X.shape[1], getattr(self, "feature_names_in_", None))
 
-    def _number(self, inputs: Inputs, kept: Ints, real: bool, sample_weight: Any = None) -> Any:
+    def _number(
+        self, inputs: Inputs, kept: Ints, real: bool, sample_weight: Any = None, samples: Samples = ALONE
+    ) -> Any:
         """Return ``n_features_to_select``; "auto" is chosen by cross-validation, as AutoSelector does."""
         self.__dict__.pop("number_curve_", None)  # of an earlier fit
         asked = self.n_features_to_select
         if not isinstance(asked, str):
             return asked
-        if inputs.survival:
-            self._refuse_automatic_number()
         from infused.selectors.choose.auto import chosen_number
 
-        kind: TargetKind = "real" if real else "classes"
-        self.number_curve_ = chosen_number(self, inputs, kept, kind, sample_weight)
+        kind: TargetKind = "survival" if inputs.survival else "real" if real else "classes"
+        self.number_curve_ = chosen_number(self, inputs, kept, kind, sample_weight, samples)
         return self.number_curve_.chosen
-
-    def _refuse_automatic_number(self) -> None:
-        """Refuse a number to be chosen where y holds times and events."""
-        if isinstance(self.n_features_to_select, str):
-            raise InputError(
-                Setting("n_features_to_select", self.n_features_to_select),
-                " is chosen by how well classes or numbers are predicted, not times: give a number",
-            )
 
     def _store_ranking(self, variables: Groups, scores: Floats, ranking: Ints, chosen: Any) -> None:
         """Set what all selectors have; scores, ranks and the chosen are by variable, the mask by column."""
@@ -130,6 +202,15 @@ class BaseSelector(CallbackSupport, SoundSelector, BaseEstimator):  # type: igno
         tags.target_tags.required = True
         tags.input_tags.sparse = True
         return tags
+
+
+def _site() -> str:
+    """Return the address of the documents that the installed package names; empty where it names none."""
+    try:
+        urls = metadata("infused").get_all("Project-URL") or []
+    except PackageNotFoundError:
+        return ""
+    return next((one.partition(", ")[2] for one in urls if one.startswith("Documentation, ")), "")
 
 
 def how_many(n_features_to_select: Any, variables: Groups, n_kept: int = 0) -> int | None:

@@ -12,7 +12,7 @@ from math import isfinite, prod
 from typing import Any
 
 from infused._runtime.messages import quoted, suggestion
-from infused._typing import DataKind
+from infused._typing import TargetKind
 from infused.exceptions import InputError, Setting
 from infused.selectors.registry import SelectorInfo, available_selectors, id_of, selector_info
 
@@ -86,13 +86,9 @@ class Method:
         return method.having({name: value for name, value in changed.items() if name not in APART})
 
     def __str__(self) -> str:
-        words = [
-            f"{name}={value if isinstance(value, str) else repr(value)}" for name, value in self._items()
-        ]
+        own = sorted(self.parameters.items())
+        words = [f"{name}={value if isinstance(value, str) else repr(value)}" for name, value in own]
         return ":".join([self.id, *words])
-
-    def _items(self) -> list[tuple[str, Any]]:
-        return sorted(self.parameters.items())
 
     @property
     def info(self) -> SelectorInfo:
@@ -112,7 +108,7 @@ class Method:
         return [] if given is None else methods_in(several, allow_imports=self.allow_imports)
 
     def having(self, parameters: Mapping[str, Any]) -> Method:
-        """Return the same method with more parameters; selectors among these are told by their ids."""
+        """Return the same method with more parameters; selectors among these are named by their ids."""
         known = available_selectors()
         others = any(id not in known for value in parameters.values() for id in _ids_in(value))
         words = {name: _in_words(value) for name, value in parameters.items()}
@@ -224,7 +220,7 @@ def _in_words(value: Any) -> Any:
 def prepared(
     method: Method,
     k: int | float | None,
-    kind: DataKind,
+    kind: TargetKind,
     *,
     grid_shape: tuple[int, int] | None = None,
     seed: int | None = 0,
@@ -252,7 +248,7 @@ def prepared(
         Of scikit-learn's kind, not fitted.
     """
     takes, parameters = method.takes, dict(method.parameters)
-    if kind == "survival" and not getattr(method.info.load(), "_takes_survival", False):
+    if kind == "survival" and not takes_survival(method.info.load()):
         raise InputError(
             f"{method.id} does not take times and events: take anova or a linear method, such as lasso"
         )
@@ -274,7 +270,12 @@ def prepared(
     return _validated(method.make({**parameters, "n_features_to_select": k}))
 
 
-def told_target(selector: Any, kind: DataKind, parameters: Mapping[str, Any]) -> dict[str, str]:
+def takes_survival(selector: Any) -> bool:
+    """Return whether the y of a selector, or of its class, may hold times and events."""
+    return bool(getattr(selector, "_takes_survival", False))
+
+
+def told_target(selector: Any, kind: TargetKind, parameters: Mapping[str, Any]) -> dict[str, str]:
     """Return the parameter that says what the target is, in a selector's own words, where y is known.
 
     A part of the samples could look otherwise. The paper's formulation takes classes as numbers.
@@ -296,13 +297,16 @@ def with_groups(selector: Any, groups: Any) -> Any:
     takes = selector.get_params(deep=False) if hasattr(selector, "get_params") else {}
     if "groups" not in takes:
         raise InputError(
-            f"{type(selector).__name__} takes no groups of columns, which categories and gaps need: make a "
+            f"{type(selector).__name__} takes no groups of columns, which categories and missing "
+            "values need: make a "
             "feature of each value with ",
             Setting("one_hot", True),
             ", or take another method",
         )
     if takes["groups"] is not None:
-        raise InputError(Setting("groups"), " cannot be given where the data have categories or gaps")
+        raise InputError(
+            Setting("groups"), " cannot be given where the data have categories or missing values"
+        )
     return selector.set_params(groups=groups)
 
 
@@ -352,6 +356,8 @@ def _validated(selector: Any) -> Any:
 
 
 def _is_plain(value: Any, depth: int = 0) -> bool:
+    if isinstance(value, Mapping):
+        return depth == 0 and all(_is_plain(one, DEEPEST) for pair in value.items() for one in pair)
     if isinstance(value, list | tuple):
         return depth <= DEEPEST and all(_is_plain(one, depth + 1) for one in value)
     return value is None or isinstance(value, bool | int | float | str)

@@ -20,6 +20,8 @@ from infused._runtime.messages import quoted, reason, suggestion
 from infused.exceptions import InputError, Setting
 
 ENTRY_POINTS = "infused.selectors"
+#: The methods of the paper, in the order of its tables.
+IN_PAPER = ("lasso", "ulasso", "fused-lasso", "group-lasso", "in-lasso", "infused-lasso", "in-elastic-net")
 
 
 @dataclass(frozen=True)
@@ -35,14 +37,17 @@ class SelectorInfo:
     """Where it was published."""
     regression: bool = True
     """Whether it takes real targets."""
-    in_paper: bool = False
-    """Whether the tables of the InFusedLasso paper have it."""
     fixed: dict[str, Any] = field(default_factory=dict)
     """Parameters that make a variant of what it is."""
     inside: str = ""
     """The parameter that holds other methods, where it has one."""
     package_version: str = ""
     """Of the package that it comes from, where that is another."""
+
+    @property
+    def in_paper(self) -> bool:
+        """Return whether it is one of the paper's."""
+        return self.id in IN_PAPER
 
     @property
     def ours(self) -> bool:
@@ -83,33 +88,27 @@ _OURS = (
         "linear.infused_lasso:InFusedLasso",
         "fused lasso with structural information",
         "Bai et al., Fused Lasso for Feature Selection using Structural Information",
-        in_paper=True,
     ),
     _ours(
         "in-elastic-net",
-        "linear.in_elastic_net:InElasticNet",
+        "linear.infused_lasso:InElasticNet",
         "elastic net with structural information",
         "Cui et al. 2019",
-        in_paper=True,
     ),
     _ours(
         "in-lasso",
-        "linear.in_lasso:InLasso",
+        "linear.infused_lasso:InLasso",
         "lasso with the information of pairs of features",
         "Zhang et al. 2017",
-        in_paper=True,
     ),
-    _ours("lasso", "linear.lasso:Lasso", "lasso (multi-task for classes)", "Tibshirani 1996", in_paper=True),
-    _ours("ulasso", "linear.ulasso:ULasso", "uncorrelated lasso", "Chen et al. 2013", in_paper=True),
-    _ours(
-        "fused-lasso", "linear.fused_lasso:FusedLasso", "fused lasso", "Tibshirani et al. 2005", in_paper=True
-    ),
+    _ours("lasso", "linear.lassos:Lasso", "lasso (multi-task for classes)", "Tibshirani 1996"),
+    _ours("ulasso", "linear.lassos:ULasso", "uncorrelated lasso", "Chen et al. 2013"),
+    _ours("fused-lasso", "linear.lassos:FusedLasso", "fused lasso", "Tibshirani et al. 2005"),
     _ours(
         "group-lasso",
-        "linear.group_lasso:GroupLasso",
+        "linear.lassos:GroupLasso",
         "supervised group lasso on clusters of features",
         "Ma, Song, Huang 2007",
-        in_paper=True,
     ),
     _ours(
         "greedy-forward", "greedy.forward:GreedyForward", "forward selection by least squares", "Miller 2002"
@@ -157,7 +156,7 @@ _OURS = (
     ),
     _ours(
         "boosted-trees",
-        "scores.boosted_trees:BoostedTreesSelector",
+        "scores.importances:BoostedTreesSelector",
         "gain or permutation importance in boosted trees",
         "Friedman 2001; Ke et al. 2017",
     ),
@@ -186,8 +185,12 @@ def _ablation(part: str, where: str, summary: str, **fixed: Any) -> SelectorInfo
 ABLATIONS = {
     info.id: info
     for info in (
-        _ablation("equal-ridge", "linear.ablation:EqualRidge", "a ridge in the place of the structural term"),
-        _ablation("permuted-U", "linear.ablation:PermutedStructure", "the structural term of other features"),
+        _ablation(
+            "equal-ridge", "linear.infused_lasso:EqualRidge", "a ridge in the place of the structural term"
+        ),
+        _ablation(
+            "permuted-U", "linear.infused_lasso:PermutedStructure", "the structural term of other features"
+        ),
         _ablation("no-fusion", "linear.infused_lasso:InFusedLasso", "without fusion", lambda2=0.0),
         _ablation("labels", "linear.infused_lasso:InFusedLasso", "with labels for y", target="label"),
     )
@@ -324,12 +327,17 @@ CHANGED = {
     "group-lasso": "6",
     # 2: the linear selectors behind them rank by recursive elimination.
     # 3 of auto: boosted trees evaluate beside a linear model, and two methods more are tried.
-    "auto": "3",
+    # 4 of auto: bins with tails in what it tries.
+    "auto": "4",
     "stability": "2",
+    # 2: the outer bins are cut again into tails.
+    **dict.fromkeys(("mifs", "mrmr", "jmim", "jmi", "cmim", "disr"), "2"),
     # 2: bins are counted exactly instead of a neighbours' estimate.
-    "mutual-info": "2",
+    # 3: the outer bins are cut again into tails.
+    "mutual-info": "3",
     # 2: clusters from five times as many features as samples; a shorter path.
-    "knockoffs": "3",
+    # 4: copies of samples that are far out are far out with them.
+    "knockoffs": "4",
     # 2: the trees' samples are drawn as whole weights would repeat them.
     "random-forest": "2",
 }

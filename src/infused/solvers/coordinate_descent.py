@@ -27,6 +27,7 @@ from scipy.linalg.lapack import dposv
 from infused import _kernels
 from infused._design import SparseDesign, column_squares
 from infused._typing import Floats, Ints
+from infused.penalties.norms import RowGroups
 from infused.solvers.least_squares import LeastSquares, RowPenalty
 from infused.solvers.result import Settled, SolverResult, Stopping
 
@@ -34,6 +35,7 @@ FIRST_SIZE = 10  # groups in the first working set
 INNER = 0.3  # how much more precise a working set is solved than the whole problem has come
 TIGHTER = 0.3  # what that is multiplied with where it was not enough
 MOST_ROUNDS = 200
+CLOSEST = 8  # the share of the features at hand, as a divisor, that must be the closest to entering
 
 
 class BlockPenalty(RowPenalty, Protocol):
@@ -91,6 +93,78 @@ def coordinate_descent(
         n_iter += epochs
         gradient = f.gradient(B)
     empty = np.empty(0)
+    end = stopping.end(certificate, max_iter)
+    return SolverResult(B, np.array(objective), empty, empty, n_iter, *end, certificate, gradient)
+
+
+class Screening:
+    """The features that a solver has at hand, while a gradient of all is a pass over the data."""
+
+    def __init__(self, most: int):
+        self.most = most
+        self.features: Ints = np.empty(0, np.int64)
+        self.part: LeastSquares | None = None
+
+    def at(self, f: LeastSquares, penalty: RowGroups, B: Floats, gradient: Floats) -> LeastSquares:
+        """Return f of the features that are not zero, and of those that should enter or are closest to it.
+
+        Those at hand are taken again while they have all that are close.
+        """
+        inside = penalty.lengths(B) > 0
+        urgency = penalty.lengths(gradient) - penalty.thresholds(np.arange(len(B)))
+        urgency[inside] = np.inf
+        most = min(max(self.most, 2 * int(inside.sum())), len(B))
+        close = np.argpartition(-urgency, most // CLOSEST)[: most // CLOSEST] if most < len(B) else inside
+        needed = inside.copy()
+        needed[close] = True
+        if self.part is None or not np.isin(np.flatnonzero(needed), self.features).all():
+            chosen = np.arange(len(B)) if most == len(B) else np.argpartition(-urgency, most - 1)[:most]
+            self.features = np.sort(chosen)
+            self.part = f.restricted(self.features)
+        return self.part
+
+
+def descent_on_screened(
+    f: LeastSquares,
+    penalty: RowGroups,
+    screening: Screening,
+    *,
+    max_iter: int = 20_000,
+    tol: float = 1e-4,
+    start: SolverResult | None = None,
+    settled: Settled | None = None,
+) -> SolverResult:
+    """Do what :func:`coordinate_descent` does with few gradients of all features.
+
+    Each solution on the features at hand is checked by one gradient of all, which certifies it or shows
+    what was missing.
+    """
+    B, gradient = np.zeros(f.shape), -f.correlation
+    if start is not None:
+        B, gradient = start.coef.copy(), start.gradient
+    scale, empty = penalty.weight or f.largest_correlation, np.empty(0)
+    objective: list[float] = []
+    n_iter, stopping = 0, Stopping(tol, settled)
+    for _ in range(MOST_ROUNDS):
+        objective.append(f.value(B, gradient) + penalty.value(B))
+        certificate = float(penalty.distance(B, gradient).max(initial=0.0)) / scale
+        if stopping.enough(certificate, B, gradient) or n_iter >= max_iter:
+            break
+        part = screening.at(f, penalty, B, gradient)
+        features = screening.features
+        inner = coordinate_descent(
+            part,
+            penalty.restricted(features),
+            max_iter=max_iter - n_iter,
+            tol=INNER * stopping.level,
+            start=SolverResult(
+                B[features], empty, empty, empty, 0, False, "", certificate, gradient[features]
+            ),
+        )
+        n_iter += max(inner.n_iter, 1)
+        B = np.zeros(f.shape)
+        B[features] = inner.coef
+        gradient = f.gradient(B)
     end = stopping.end(certificate, max_iter)
     return SolverResult(B, np.array(objective), empty, empty, n_iter, *end, certificate, gradient)
 

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg as sl
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from infused._design import Design, dense, selected_columns
+from infused._design import Design, SparseDesign, dense, selected_columns
 from infused._typing import Floats, Ints
 from infused.penalties.quadratic import Quadratic, Ridge
 
@@ -57,14 +57,22 @@ class LeastSquares:
         through the columns of S where B is not zero.
     hessian : array of shape (n_features, n_features), default=None
         The Hessian, where it is known.
+    correlation : array of shape (n_features, n_targets), default=None
+        X'Y, where it is known.
     """
 
     def __init__(
-        self, X: Design, Y: Floats, quadratic: Quadratic, dense: bool, hessian: Floats | None = None
+        self,
+        X: Design,
+        Y: Floats,
+        quadratic: Quadratic,
+        dense: bool,
+        hessian: Floats | None = None,
+        correlation: Floats | None = None,
     ):
         self.X, self.Y = X, Y
         self.quadratic = quadratic
-        self.correlation: Floats = np.asarray(X.T @ Y)
+        self.correlation: Floats = np.asarray(X.T @ Y) if correlation is None else correlation
         self.hessian = hessian
         self._half_norm = float((Y * Y).sum() / 2)
         self._by_feature = X.T
@@ -121,7 +129,7 @@ class LeastSquares:
 
     def entries_are_fewer(self, features: Ints) -> bool:
         """Tell whether steps through the entries of a sparse X cost less than through a Hessian."""
-        if isinstance(self.X, np.ndarray) or not isinstance(self.quadratic, Ridge):
+        if not isinstance(self.X, SparseDesign) or not isinstance(self.quadratic, Ridge):
             return False
         return bool(ENTRY_COST * np.diff(self.X.A.indptr)[features].sum() < len(features) ** 2)
 

@@ -23,28 +23,28 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from infused._design import Design, SparseDesign, beside, column_squares, less, rows_scaled
+from infused import _kernels
+from infused._design import Design, SparseDesign, beside, less, rows_scaled
 from infused._typing import Floats, Ints
 from infused.datafits import Curvature, Datafit
+from infused.penalties.norms import unmet
 from infused.penalties.quadratic import NO_QUADRATIC, Quadratic, Ridge
-from infused.penalties.rows import unmet
 from infused.solvers.coordinate_descent import (
     BlockPenalty,
     curvatures,
     descend,
-    descend_through_entries,
     working_set,
 )
-from infused.solvers.least_squares import ENTRY_COST
 from infused.solvers.result import Settled, SolverResult, Stopping
 
 FIRST_SIZE = 10  # groups in the first working set
 INNER = 0.3  # how much more precise a working set is solved than the whole problem has come
-STEP = 0.3  # how much more precise a parabola is solved than its working set has come
+STEP = 0.1  # how much more precise a parabola is solved than its working set has come
 MOST_ROUNDS, MOST_STEPS = 200, 500
 MOST_HALVINGS = 60
 DESCENT = 1e-4  # of what the parabola promises, that a step must bring
 SLOW = 0.5  # of the violation: a step that leaves more asks for a new Hessian
+CHEAP = 1e6  # multiplications, up to which every step has its own Hessian
 MOST_COUPLED = 1500  # coefficients, up to which the Hessian couples the classes
 ROUNDING = 1e-14  # of the objective
 TINY = 1e-300
@@ -72,6 +72,7 @@ class Loss:
         self.Z: Floats = ones if kept is None else np.column_stack([ones, kept])
         self.lengths_of_Z = np.linalg.norm(self.Z, axis=0)
         self.parabola: Parabola | None = None
+        self.last: Place | None = None
         # Values of a feature lie together, as columns are taken again and again.
         self._by_feature = np.ascontiguousarray(X.T) if isinstance(X, np.ndarray) else X.T
         self._taken: tuple[Ints, Design] | None = None
@@ -99,6 +100,16 @@ class Loss:
             self._taken = features, self._by_feature[features].T
         return self._taken[1]
 
+    def place(self, B: Floats, D: Floats, eta: Floats | None = None) -> Place:
+        """Return what is known at some coefficients; the last place is remembered, as paths go on from it."""
+        last = self.last
+        if last is not None and np.array_equal(D, last.D) and np.array_equal(B, last.B):
+            return last
+        eta = self.predictions(B, D) if eta is None else eta
+        slope = self.datafit.gradient(eta)
+        self.last = Place(B, D, eta, np.asarray(self._by_feature @ slope), self.Z.T @ slope)
+        return self.last
+
     def gradient(self, eta: Floats, B: Floats) -> tuple[Floats, Floats]:
         """Return the derivatives by B and by D."""
         slope = self.datafit.gradient(eta)
@@ -112,7 +123,7 @@ class Loss:
         r"""Return the least squares that touch f: weights h and the target :math:`\eta - g / h`."""
         h = self.datafit.curvature(eta).bound.weights[:, None]
         root, target, weighed = np.sqrt(h), eta - self.datafit.gradient(eta) / h, h * self.Z
-        inverse = np.linalg.pinv(self.Z.T @ weighed, hermitian=True)
+        inverse = _inverse(self.Z.T @ weighed)
         means, own = inverse @ np.asarray(X.T @ weighed).T, inverse @ (weighed.T @ target)
         centred = less(rows_scaled(X, root[:, 0]), root * self.Z, means)
         return Touching(centred, root * (target - self.Z @ own), means, own)
@@ -120,6 +131,19 @@ class Loss:
     def value(self, eta: Floats, B: Floats) -> float:
         """Return the value at some coefficients, whose predictions are known."""
         return self.datafit.value(eta) + float((B * self.quadratic.gradient(B)).sum() / 2)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Coefficients, their predictions, and the derivatives of the loss by the coefficients."""
+
+    B: Floats
+    D: Floats
+    eta: Floats
+    pull: Floats
+    """By B, without the quadratic term."""
+    slope: Floats
+    """By D."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +184,7 @@ class Parabola:
         width = len(H) // max(X.shape[1] + n_free, 1)
         n = width * n_free
         inner, cross = H[n:, n:], H[n:, :n]
-        inverse = np.asarray(np.linalg.pinv(H[:n, :n], hermitian=True), np.float64)
+        inverse = _inverse(H[:n, :n])
         inner = inner + 2 * (S if width == 1 else np.kron(S, np.eye(width))) - cross @ inverse @ cross.T
         inner[np.diag_indices_from(inner)] += FLATTEST * np.diagonal(inner).max(initial=0.0)
         return cls(features, np.ascontiguousarray(inner), inverse, cross, width)
@@ -197,13 +221,14 @@ def proximal_newton(
     B, D = f.at(start)
     objective: list[float] = []
     n_iter, size, stopping, scale = 0, FIRST_SIZE, Stopping(tol, settled), penalty.weight
-    groups, eta, stuck = np.empty(0, np.int64), f.predictions(B, D), False
+    groups, eta, stuck = np.empty(0, np.int64), None, False
     for _ in range(MOST_ROUNDS):
-        gradient, slope = f.gradient(eta, B)
+        here = f.place(B, D, eta)
+        eta, gradient = here.eta, here.pull + f.quadratic.gradient(B)
         objective.append(f.value(eta, B) + penalty.value(B))
         violation = penalty.distance(B, gradient)
         scale = scale or largest_row(gradient)
-        certificate = max(float(violation.max(initial=0.0)), f.unmet(slope)) / scale
+        certificate = max(float(violation.max(initial=0.0)), f.unmet(here.slope)) / scale
         if stopping.enough(certificate, B, gradient) or n_iter >= max_iter:
             break
         outside = np.delete(violation, groups).max(initial=0.0)
@@ -214,6 +239,7 @@ def proximal_newton(
                 size = max(size, 2 * len(groups))  # some that should have been in it were not
             groups = working_set(penalty, B, gradient, size)
         steps = _Steps(f, penalty, groups, B, D, eta)
+        steps.begin(here)
         n_iter += steps.run(INNER * stopping.level * scale, max_iter - n_iter)
         (B, D), eta = steps.coefficients(B), steps.eta
         stuck = steps.stuck
@@ -231,9 +257,11 @@ def proximal_newton(
     )
 
 
-def null_solution(f: Loss, penalty: BlockPenalty, tol: float = 1e-6) -> SolverResult:
+def null_solution(
+    f: Loss, penalty: BlockPenalty, tol: float = 1e-6, start: SolverResult | None = None
+) -> SolverResult:
     """Return the solution in which only what has no penalty is not zero, from where a path begins."""
-    B, D = f.at(None)
+    B, D = f.at(start)
     thresholds = penalty.thresholds(np.arange(len(penalty.lengths(B))))
     steps = _Steps(f, penalty, np.flatnonzero(thresholds == 0), B, D, f.predictions(B, D))
     scale = largest_row(f.gradient(steps.eta, B)[0])
@@ -255,11 +283,20 @@ class _Steps:
         self.thresholds, self.positive = penalty.thresholds(groups), penalty.positive
         self.features: Ints = members
         self.X = f.columns(members)
-        self.S = f.quadratic.block(members, members)
+        self.S = f.quadratic if isinstance(f.quadratic, Ridge) else f.quadratic.block(members, members)
         self.b = B[members]
         self.through_entries = self._entries_are_fewer()
+        self._rows_of_Z = np.ascontiguousarray(f.Z.T)
         self.violation = np.inf
         self.stuck = self._exhausted = False
+        self._here: float | None = None  # the objective, where it is known
+        self._known: tuple[Floats, Floats] | None = None  # the derivatives, where they are
+        self._single = self.b.shape[1] == 1 and len(self.starts) == len(self.features) + 1
+        self._cheap = self.X.shape[0] * self.b.size**2 <= CHEAP
+
+    def begin(self, here: Place) -> None:
+        """Take over the derivatives that are known where the steps begin."""
+        self._known = here.pull[self.features] + self._quadratic_slope(self.b), here.slope
 
     def coefficients(self, B: Floats) -> tuple[Floats, Floats]:
         """Return B with the rows of the working set as they are now, and D."""
@@ -272,7 +309,7 @@ class _Steps:
         last = self.f.parabola
         parabola = None if last is None else last.restricted(self.features)
         taken, fresh = 0, False
-        gradient, slope = self._gradient()
+        gradient, slope = self._gradient() if self._known is None else self._known
         self.violation = self._distance(gradient, slope)
         for _ in range(MOST_STEPS):
             if self.violation <= tol or taken >= max_epochs:
@@ -290,25 +327,33 @@ class _Steps:
             if self._search(step, gradient, slope):
                 gradient, slope = self._gradient()
                 self.violation = self._distance(gradient, slope)
+            if self.violation > (tol if self._cheap else SLOW * before):
+                parabola = None
             if self.violation > SLOW * before:
                 self.stuck = fresh and self.violation >= before and self._exhausted
                 if self.stuck:
                     break
-                parabola = None
             fresh = False
         return taken
 
     def _gradient(self) -> tuple[Floats, Floats]:
         """Return the derivatives by the coefficients of the working set and by D."""
         slope = self.f.datafit.gradient(self.eta)
-        return np.asarray(self.X.T @ slope + 2 * self.S @ self.b), self.f.Z.T @ slope
+        return np.asarray(self.X.T @ slope + self._quadratic_slope(self.b)), self.f.Z.T @ slope
+
+    def _quadratic_slope(self, b: Floats) -> Floats:
+        """Return 2 S b."""
+        if isinstance(self.S, Ridge):
+            return self.S.gradient(b) if self.S.weight else np.zeros_like(b)
+        return np.asarray(2 * self.S @ b)
 
     def _form(self) -> Parabola:
         """Form the Hessian at the current predictions, and keep it for the next working sets."""
         curvature = self.f.datafit.curvature(self.eta)
         if self.b.size > MOST_COUPLED:
             curvature = curvature.bound
-        self.f.parabola = Parabola.make(curvature, self.X, self.f.Z, self.features, self.S)
+        S = self.S.matrix(len(self.b)) if isinstance(self.S, Ridge) else self.S
+        self.f.parabola = Parabola.make(curvature, self.X, self.f.Z, self.features, S)
         return self.f.parabola
 
     def _direction(
@@ -334,28 +379,49 @@ class _Steps:
         return epochs, _Move(moved.reshape(self.b.shape), shift.reshape(self.D.shape))
 
     def _entries_are_fewer(self) -> bool:
-        """Tell whether steps through the entries of a sparse X cost less than through the Hessian."""
+        """Tell whether steps can go through the entries of a sparse X, which costs less than a Hessian."""
         single = len(self.starts) == len(self.features) + 1
         if not isinstance(self.X, SparseDesign) or not isinstance(self.f.quadratic, Ridge):
             return False
         if self.positive or not single or self.b.shape[1] > 1 or not self.f.datafit.has_intercept:
             return False
-        return bool(ENTRY_COST * self.X.A.nnz < len(self.features) ** 2)
+        return bool((self.X.L == 1).all())  # so that an intercept can take the place of the means
 
     def _direction_through_entries(self, tol: float, max_epochs: int) -> tuple[int, _Move]:
-        """Return the way to the minimum of the parabola as least squares, without a Hessian."""
-        touching = self.f.least_squares(self.eta, self.X)
-        ridge, new = self.f.quadratic.curvature / 2, self.b.copy()
-        bend = column_squares(touching.X) + 2 * ridge
-        epochs = descend_through_entries(
-            touching.X, touching.Y, ridge, new, self.starts, bend, self.thresholds, tol, max_epochs
+        """Return the way to the minimum of the parabola, without a Hessian.
+
+        The means of a sparse X are left to the intercept, so that only its entries count.
+        """
+        A, Z, ridge = self.X.A, self.f.Z, self.S.weight if isinstance(self.S, Ridge) else 0.0
+        h = self.f.datafit.curvature(self.eta).bound.weights
+        slope, new, shift = self.f.datafit.gradient(self.eta)[:, 0], self.b[:, 0].copy(), np.zeros(Z.shape[1])
+        was = slope.copy()
+        starts, samples = A.indptr.astype(np.int32, copy=False), A.indices.astype(np.int32, copy=False)
+        epochs = _kernels.touching_epochs(
+            starts,
+            samples,
+            A.data,
+            self._rows_of_Z,
+            h,
+            self.thresholds,
+            ridge,
+            tol,
+            max_epochs,
+            new,
+            shift,
+            slope,
         )
-        return epochs, _Move(new - self.b, touching.free(new) - self.D)
+        moved = new[:, None] - self.b
+        shift[0] += float((self.X.R @ moved).sum())
+        return epochs, _Move(moved, shift[:, None], ((slope - was) / h)[:, None])
 
     def _search(self, step: _Move, gradient: Floats, slope: Floats) -> bool:
         """Go along a step as far as it lowers the objective enough; returns whether it does anywhere."""
-        ahead = np.asarray(self.X @ step.coef + self.f.Z @ step.free)
-        size, here = self._penalty(self.b), self._objective(self.eta, self.b)
+        ahead = step.ahead
+        if ahead is None:
+            ahead = np.asarray(self.X @ step.coef + self.f.Z @ step.free)
+        size = self._penalty(self.b)
+        here = self._objective(self.eta, self.b) if self._here is None else self._here
         promise = float((gradient * step.coef).sum() + (slope * step.free).sum())
         promise += self._penalty(self.b + step.coef) - size
         self._exhausted = -promise <= ROUNDING * abs(here)
@@ -365,6 +431,7 @@ class _Steps:
             there = self._objective(eta, b)
             if there <= here + DESCENT * share * promise + ROUNDING * abs(here):
                 self.b, self.eta, self.D = b, eta, self.D + share * step.free
+                self._here = there
                 return True
             share /= 2
         self._exhausted = True
@@ -372,7 +439,7 @@ class _Steps:
 
     def _objective(self, eta: Floats, b: Floats) -> float:
         """Return what is minimised; infinity where it is no number."""
-        value = self.f.datafit.value(eta) + float((b * (self.S @ b)).sum()) + self._penalty(b)
+        value = self.f.datafit.value(eta) + float((b * self._quadratic_slope(b)).sum() / 2) + self._penalty(b)
         return value if np.isfinite(value) else np.inf
 
     def _penalty(self, b: Floats) -> float:
@@ -380,11 +447,19 @@ class _Steps:
 
     def _lengths(self, b: Floats) -> Floats:
         """Return the length of each group."""
+        if self._single:
+            return np.abs(b[:, 0])
         squares = np.einsum("it,it->i", b, b)
         return np.sqrt(np.add.reduceat(squares, self.starts[:-1]) if len(squares) else squares)
 
     def _distance(self, gradient: Floats, slope: Floats) -> float:
         """Return how far the working set is from its optimality conditions."""
+        if self._single and not self.positive:
+            b, pull = self.b[:, 0], gradient[:, 0]
+            off = np.where(
+                b == 0, np.abs(pull) - self.thresholds, np.abs(pull + np.sign(b) * self.thresholds)
+            )
+            return max(float(off.max(initial=0.0)), self.f.unmet(slope))
         lengths = self._lengths(self.b)
         pull = np.divide(self.thresholds, lengths, out=np.zeros_like(lengths), where=lengths > 0)
         off = gradient + np.repeat(pull, np.diff(self.starts))[:, None] * self.b
@@ -399,8 +474,19 @@ class _Move:
 
     coef: Floats
     free: Floats
+    ahead: Floats | None = None
+    """Of the predictions, where it is known."""
+
+
+def _inverse(H: Floats) -> Floats:
+    """Return the pseudoinverse of a symmetric matrix."""
+    if H.shape == (1, 1):
+        return 1 / H if H[0, 0] > 0 else np.zeros_like(H)
+    return np.asarray(np.linalg.pinv(H, hermitian=True), np.float64)
 
 
 def largest_row(rows: Floats) -> float:
     """Return the length of the longest row."""
+    if rows.shape[1] == 1:
+        return float(np.abs(rows).max(initial=0.0))
     return float(np.linalg.norm(rows, axis=1).max(initial=0.0))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
-
-import numpy as np
 
 from infused._typing import Floats
 
@@ -52,63 +50,6 @@ class SolverResult:
     """For a warm start of a solver that has copies."""
     free: Floats | None = None
     """Coefficients of the columns without a penalty, intercepts first; None where the target was centred."""
-
-
-@dataclass(frozen=True)
-class RegularizationPath:
-    """Solutions for falling lambda1.
-
-    Parameters
-    ----------
-    lambda1 : ndarray of shape (n_lambdas,)
-        From where no feature is needed downwards; as the estimator takes it (relative or absolute).
-    coef : ndarray of shape (n_lambdas, n_targets, n_features)
-        Coefficients at each.
-    certificate : ndarray of shape (n_lambdas,)
-        Violation of the optimality conditions at each, relative to its lambda1.
-    n_iter : ndarray of int of shape (n_lambdas,)
-        Iterations of each.
-
-    See Also
-    --------
-    infused.Lasso.regularization_path : Makes one, as every linear selector does.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from infused import Lasso
-    >>> path = Lasso().regularization_path(*load_wine(return_X_y=True), lambda1=[0.1, 0.5, 1.0])
-    >>> path.lambda1
-    array([1. , 0.5, 0.1])
-    """
-
-    lambda1: Floats
-    coef: Floats
-    certificate: Floats
-    n_iter: Floats
-
-    @classmethod
-    def from_results(cls, lambda1: Floats, results: Sequence[SolverResult]) -> RegularizationPath:
-        """Put one result for each lambda1 side by side.
-
-        Parameters
-        ----------
-        lambda1 : ndarray of shape (n_lambdas,)
-            The grid.
-        results : sequence of SolverResult
-            One for each of its values.
-
-        Returns
-        -------
-        RegularizationPath
-            The results side by side.
-        """
-        return cls(
-            lambda1=lambda1,
-            coef=np.stack([result.coef.T for result in results]),
-            certificate=np.array([result.certificate for result in results]),
-            n_iter=np.array([result.n_iter for result in results]),
-        )
 
 
 LOOSER = 10.0  # a first look, to know by how much things still change

@@ -25,7 +25,7 @@ from scipy.sparse.linalg import splu
 
 from infused._design import Design, dense
 from infused._typing import Array, Floats, Ints
-from infused.penalties.rows import RowGroups
+from infused.penalties.norms import RowGroups
 from infused.solvers.least_squares import LeastSquares, RowPenalty
 from infused.solvers.result import Settled, SolverResult, SplitState, Stopping
 

@@ -12,19 +12,27 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from infused._runtime.files import Content, write_together, write_whole
+from infused._runtime.files import Content, page_or_path, write_together
 from infused._runtime.progress import Stage, timed
 from infused.bench import Progress, run_cells, run_experiment
 from infused.bench.plan import Experiment, Problem, check_ks, default_ks
 from infused.bench.protocol import EVALUATION_STOPPED
 from infused.bench.rows import failed_cells, rows_frame
-from infused.bench.standings import BASELINE, Standings, agreement, compare_methods, verdict
+from infused.bench.standings import (
+    BASELINE,
+    Standings,
+    agreement,
+    compare_methods,
+    joint_ranking,
+    pareto_front,
+    verdict,
+)
 from infused.bench.store import Store
 from infused.bench.tables import standings_table
 from infused.data import Dataset, load_data
 from infused.exceptions import InputError, Setting
 from infused.record.sentences import unit
-from infused.selectors.method import Method
+from infused.selectors.method import Method, takes_survival
 from infused.workflow.select import check_jobs, duplicates_note
 
 if TYPE_CHECKING:
@@ -34,6 +42,7 @@ if TYPE_CHECKING:
 #: Different ideas, all quick; and what each of them must beat.
 METHODS = ("infused-lasso", "lasso", "greedy-forward", "mrmr", "anova")
 FILES = ("comparison.html", "comparison.csv")
+MOST_RANKED = 100  # features in JSON
 
 
 class Comparison:
@@ -55,6 +64,10 @@ class Comparison:
         features costs anything.
     agreement : DataFrame
         Features x methods: the share of folds in which each method selected each feature.
+    ranking : DataFrame
+        The features ranked by all methods together.
+    front : DataFrame
+        The Pareto front of score and number of features, with its knee.
     rows : DataFrame
         Every result: one row for each method, fold and number of features.
 
@@ -87,7 +100,8 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """Say in a few sentences which method is best, and whether that is certain."""
-        return verdict(self.standings)
+        hints = [f"{words[0].upper()}{words[1:]}." for words in self.data.hints]
+        return " ".join([*hints, verdict(self.standings)])
 
     @property
     def rows(self) -> DataFrame:
@@ -101,6 +115,27 @@ class Comparison:
         Those on which methods agree most come first; every method has as many features as the best.
         """
         return agreement(self.standings, self.data.feature_names)
+
+    @property
+    def ranking(self) -> DataFrame:
+        """Return the features ranked by all methods together: by mean rank, and weighted by stability.
+
+        Columns rank, mean_rank and weighted_rank: means over the folds of the rank that each method gives a
+        feature, and over the methods, of which the weighted mean counts the more stable ones more. Random
+        features have no part in it.
+        """
+        return joint_ranking(self.standings, self.data.feature_names)
+
+    @property
+    def front(self) -> DataFrame:
+        """Return the Pareto front: methods and numbers of features that none beats with as few features.
+
+        Columns method, k, mean, standard_error and knee, which is true for the point beyond which more
+        features gain least.
+        """
+        found, factor = pareto_front(self.standings), unit(self.standings.metric)[0]
+        found = found.assign(mean=factor * found["mean"], error=abs(factor) * found["error"])
+        return found.rename(columns={"label": "method", "error": "standard_error"})
 
     @property
     def n_failed(self) -> int:
@@ -125,12 +160,13 @@ class Comparison:
         from infused.report import render_comparison
 
         page = render_comparison(
-            self.standings, command=command, notes=self.data.notes, names=self.data.feature_names
+            self.standings,
+            command=command,
+            notes=self.data.notes,
+            warnings=self.data.hints,
+            names=self.data.feature_names,
         )
-        if path is None:
-            return page
-        write_whole(Path(path), page.encode())
-        return str(path)
+        return page_or_path(page, path)
 
     def save(
         self, folder: str | PathLike[str], *, report: bool = True, command: str | None = None
@@ -164,7 +200,7 @@ class Comparison:
         Returns
         -------
         str
-            An object with the keys verdict, metric, unit, data, experiment and methods.
+            An object with the keys verdict, metric, unit, data, experiment, methods, front and ranking.
         """
         experiment, standings = self.experiment, self.standings
         content = {
@@ -184,15 +220,15 @@ class Comparison:
                 "folds": experiment.folds,
                 "repeats": experiment.repeats,
                 "protocol": experiment.protocol,
+                "transform": experiment.transform,
                 "classifier": experiment.classifier,
                 "seed": experiment.seed,
             },
             "tied": standings.tied,
             "better_than": standings.beaten,
-            "methods": [
-                {name: None if value != value else value for name, value in row.items()}
-                for row in self.table.to_dict("records")
-            ],
+            "methods": _records(self.table),
+            "front": _records(self.front),
+            "ranking": _records(self.ranking.iloc[:MOST_RANKED].reset_index()),
             "n_failed": self.n_failed,
         }
         return json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1)
@@ -204,7 +240,15 @@ class Comparison:
     def _repr_html_(self) -> str:
         from infused.report.html.notebook import comparison_html
 
-        return comparison_html(self.standings)
+        return comparison_html(self.standings, self.data.hints)
+
+
+def _records(table: DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table, with None for what is not a number."""
+    return [
+        {name: None if value != value else value for name, value in row.items()}
+        for row in table.to_dict("records")
+    ]
 
 
 def compare(
@@ -216,6 +260,7 @@ def compare(
     folds: int = 5,
     repeats: int = 1,
     scoring: str | None = None,
+    transform: str = "auto",
     protocol: str = "nested",
     classifier: str | None = None,
     seed: int = 0,
@@ -239,7 +284,8 @@ def compare(
         The column to predict.
     methods : sequence of str or selectors, default=None
         Ids of :func:`infused.available_selectors`, with parameters after colons where wanted, or selectors;
-        by default infused-lasso, lasso, greedy-forward, mrmr and anova. Random features are always added.
+        by default infused-lasso, lasso, greedy-forward, mrmr and anova, those of them that take the target.
+        Random features are always added.
     k : int or sequence of int, default=None
         Numbers of features; by default even steps.
     folds : int, default=5
@@ -248,15 +294,18 @@ def compare(
         Repeats of the cross-validation: more show smaller differences.
     scoring : str, default=None
         The metric, for which models are tuned too: "accuracy", "balanced_accuracy", "roc_auc",
-        "average_precision", "f1" (macro), "r2", "mae", or another scorer of scikit-learn. By default R² for a
-        continuous target. Of classes accuracy, unless the largest has three quarters of the samples or the
-        smallest less than a fifth of an equal share: then ROC AUC for two classes, balanced accuracy for
-        several.
+        "average_precision", "f1" (macro), "r2", "mae", or another scorer of scikit-learn; for times and
+        events "concordance" (Harrell's), "uno_concordance" or "integrated_brier". By default R² for a
+        continuous target, and concordance for times and events. Of classes accuracy, unless the largest has
+        three quarters of the samples or the smallest less than a fifth of an equal share: then ROC AUC for
+        two classes, balanced accuracy for several.
+    transform : {"auto", "none", "sqrt", "log1p"}, default="auto"
+        Transform of the values; "auto" chooses it inside the training part of each fold.
     protocol : {"nested", "leaky"}, default="nested"
         "leaky" selects on all samples, as some published tables do; its scores are too good.
     classifier : str, default=None
-        The evaluation model: "svm" (the default), "logistic", "knn", "random-forest" or "ridge"; where
-        imports are allowed, also the dotted path of a class.
+        The evaluation model: "svm" (the default), "logistic", "knn", "random-forest", "ridge", or "cox" for
+        times and events; where imports are allowed, also the dotted path of a class.
     seed : int, default=0
         Random seed.
     n_jobs : int, default=None
@@ -297,6 +346,8 @@ def compare(
     chosen = [Method.given(method, allow_imports=allow_imports) for method in wanted_methods]
     with timed({}, "read", "reading the data"):
         dataset = _once(load_data(data, target=target, **options))
+    if methods is None and dataset.kind == "survival":
+        chosen = [one for one in chosen if takes_survival(one.info.load())]
     wanted = [k] if isinstance(k, int) else k
     ks = check_ks(wanted or default_ks(dataset.name, dataset.n_features), dataset.name, dataset.n_features)
     experiment = Experiment(
@@ -311,6 +362,7 @@ def compare(
         per_k=True,
         references=True,
         allow_imports=allow_imports,
+        transform=transform,
     )
     start = perf_counter()
     rows = _rows(experiment, store, n_jobs, timeout, watch)
@@ -322,7 +374,7 @@ def compare(
 
 
 def _once(dataset: Dataset) -> Dataset:
-    """Drop features that repeat another one exactly, but none of an image."""
+    """Drop exact duplicates of features, but none of an image."""
     duplicates = {} if dataset.grid_shape is not None else dataset.duplicates()
     if not duplicates:
         return dataset

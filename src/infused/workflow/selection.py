@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
 
 from infused._runtime.files import (
     Content,
     check_writable,
     csv_text,
+    page_or_path,
     settle,
-    unguarded,
     write_together,
-    write_whole,
 )
 from infused._runtime.messages import count, extra
-from infused.coding import Coding
+from infused._typing import Array, Floats
+from infused.coding import Coding, Levels
 from infused.coding import transformed as transformed_values
 from infused.data import Dataset
 from infused.data.reading import ReadOptions
@@ -28,16 +28,20 @@ from infused.data.recorded import read_recorded
 from infused.exceptions import InputError, Setting
 from infused.record.explained import dense_columns
 from infused.record.schema import RecordError, SelectionRecord
-from infused.record.sentences import answer_sentences, warning_sentences
+from infused.record.sentences import verdict
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+    from sklearn.pipeline import Pipeline
 
 
 SHOWN = 3  # features in a short text
 
 #: What a folder of results holds, in the order of writing.
 FILES = ("selected.csv", "reduced.parquet", "report.html", "selection.json")
+
+FIGURES = ("score", "alone", "unique", "frequency")
+EFFECT = ("effect", "low", "high", "p_value")
 
 
 class Selection:
@@ -70,7 +74,7 @@ class Selection:
     >>> selection
     <Selection: 2 of the 13 features of wine, by AnovaSelector: flavanoids, proline>
     >>> selection.table.columns.tolist()
-    ['rank', 'feature', 'score', 'alone', 'unique', 'group']
+    ['rank', 'feature', 'direction', 'score', 'alone', 'unique', 'group']
     >>> selection.apply("wine").shape
     (178, 2)
     >>> from tempfile import TemporaryDirectory
@@ -94,25 +98,24 @@ class Selection:
     def table(self) -> DataFrame:
         """Return the selected features by rank, with their figures.
 
-        ``score`` is the method's own. ``alone`` is what a feature explains of the target by itself, corrected
-        for chance: the adjusted R² of a continuous target, McFadden's R² of classes. ``unique`` is the share
-        of the target's variance that the selected features lose without it. ``frequency`` is the share of
-        half-samples in which it was selected, where that was computed. Features of one ``group`` are
-        redundant. Coefficients follow, where the method has them.
+        ``direction`` says for which values the target is higher, or a class more frequent; it is empty where
+        that is not clear. ``score`` is the method's own. ``alone`` is what a feature explains of the target
+        by itself, corrected for chance: the adjusted R² of a continuous target, McFadden's R² of classes.
+        ``unique`` is what it adds to the others: the share of the target's variance that the selected
+        features lose without it. ``frequency`` is its selection frequency in half-samples, where that was
+        computed. Features of one ``group`` are redundant. Coefficients follow, where the method has them, and
+        for times and events the hazard ratio of one standard deviation, or of the second of two levels.
+        ``block`` and ``cost`` are there where these were given, and ``effect``, ``low``, ``high`` and
+        ``p_value`` where intervals were asked for.
         """
-        pandas, record = extra("pandas"), self.record
-        figures = ("rank", "score", "alone", "unique", "group")
-        columns = {name: [getattr(feature, name) for feature in record.selected] for name in figures}
-        several = len(record.coefficient_names) > 1
-        for n, name in enumerate(record.coefficient_names):
-            title = f"coefficient {name}" if several else "coefficient"
-            columns[title] = [feature.coefficients and feature.coefficients[n] for feature in record.selected]
-        table = pandas.DataFrame(columns)
-        table.insert(1, "feature", self.features)
-        if record.stability is not None:
-            again = [record.stability.frequencies[feature.index] for feature in record.selected]
-            table.insert(5, "frequency", again)
-        return table
+        columns = _columns(self.record)
+        group, direction = columns.pop("redundancy_group"), columns.pop("direction")
+        ahead = {"rank": columns.pop("rank"), "feature": columns.pop("feature"), "direction": direction}
+        figures = {name: columns.pop(name) for name in FIGURES if name in columns}
+        # In a data frame names are words.
+        others = {name.replace("coefficient_", "coefficient ", 1): values for name, values in columns.items()}
+        others |= {"hazard ratio": others.pop("hazard_ratio")} if "hazard_ratio" in others else {}
+        return extra("pandas").DataFrame({**ahead, **figures, "group": group, **others})
 
     def apply(
         self, data: Any, *, transformed: bool = False, id: str | None = None, **options: Any
@@ -150,6 +153,57 @@ class Selection:
             reduced.insert(0, id, ids)
         reduced.attrs["notes"] = notes  # what was done to the values
         return reduced
+
+    def model(self, estimator: Any = None) -> Pipeline:
+        """Fit a model to the selected features, which predicts new data and can be saved.
+
+        A pipeline of scikit-learn, fitted to all samples, in three steps. ``features`` is a
+        :class:`SelectedFeatures`: it finds the columns by name and codes them as the selection did (missing
+        numbers hold the recorded fill value, a category has a 0/1 column for each level; its
+        ``get_feature_names_out`` names them). ``scale`` brings them to one scale, and ``model`` predicts.
+
+        Where the selection had a score, the model is of the kind that was scored, but for classes: logistic
+        regression, which has probabilities; ridge regression for numbers; Cox's regression for times and
+        events. It predicts the logarithm of the hazard, and its ``predict_survival`` the survival at given
+        times. Its penalty is the one that is best by 5-fold cross-validation in the metric of the selection;
+        a metric that counts rare classes as much as others also weighs them alike.
+
+        Parameters
+        ----------
+        estimator : estimator of scikit-learn's kind, default=None
+            Another model. It is cloned and fitted as it is; of times and events it is given a structured
+            array of ``event`` and ``time``, as scikit-survival takes it.
+
+        Returns
+        -------
+        Pipeline
+            Fitted. ``joblib.dump`` saves it; load such files from sources that you trust only.
+
+        Examples
+        --------
+        >>> import infused
+        >>> from sklearn.datasets import load_wine
+        >>> X, y = load_wine(return_X_y=True, as_frame=True)
+        >>> model = infused.select((X, y), k=3, method="anova").model()
+        >>> model.predict(X.tail(2))
+        array([2, 2])
+        >>> [name for name, _ in model.steps]
+        ['features', 'scale', 'model']
+        """
+        from infused.bench.tuning import fitted_model
+
+        if self.data is None:
+            raise InputError(
+                "the data are not in a selection that was read from a file: repeat it with infused.rerun, "
+                "and take the model of its result (.again.model())"
+            )
+        if not self.record.selected:
+            raise InputError("the selection has no features, so there is nothing to fit a model to")
+        features = SelectedFeatures(self.record)
+        chosen = [feature.index for feature in self.record.selected]
+        levels = None if self.data.levels is None else tuple(self.data.levels[j] for j in chosen)
+        F = features._columns(self.data.X[:, chosen], levels)
+        return fitted_model(estimator, features, F, self.data, self.record.request)
 
     def save(
         self, folder: str | PathLike[str], *, force: bool = False, report: bool = True, reduced: bool = False
@@ -196,11 +250,7 @@ class Selection:
         """
         from infused.report.html.selection import render_report
 
-        page = render_report(self.record)
-        if path is None:
-            return page
-        write_whole(Path(path), page.encode())
-        return str(path)
+        return page_or_path(render_report(self.record), path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Selection:
@@ -228,13 +278,72 @@ class Selection:
         return f"<Selection: {number}, by {record.method_name}{': ' if first else ''}{first}>"
 
     def __str__(self) -> str:
-        warnings = [f"Warning: {words}" for words in warning_sentences(self.record)]
-        return "\n".join([*warnings, *answer_sentences(self.record)])
+        return "\n".join(map(str, verdict(self.record)))
 
     def _repr_html_(self) -> str:
         from infused.report.html.notebook import selection_html
 
         return selection_html(self.record)
+
+
+class SelectedFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Read the selected features of any data as columns of numbers, coded as for the selection.
+
+    Nothing is learned from the data: one row gives what it gives among others.
+
+    Parameters
+    ----------
+    record : SelectionRecord
+        What was selected, and how it was coded.
+
+    See Also
+    --------
+    Selection.model : Makes a pipeline that begins with one.
+
+    Examples
+    --------
+    >>> import infused
+    >>> model = infused.select("wine", k=2, method="anova").model()
+    >>> model["features"].get_feature_names_out()
+    array(['flavanoids', 'proline'], dtype=object)
+    >>> model["features"].transform("wine").shape
+    (178, 2)
+    """
+
+    def __init__(self, record: SelectionRecord):
+        self.record = record
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Return the transformer itself, as there is nothing to learn."""
+        return self
+
+    def transform(self, X: Any) -> Floats:
+        """Read and code the selected features.
+
+        Parameters
+        ----------
+        X : data frame, path, name, array or AnnData
+            Columns are found by name, whatever their order; others do not matter.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_columns)
+            The columns that :meth:`get_feature_names_out` names.
+        """
+        features, _ = read_recorded(X, self.record.coding, self.record.request.reading)
+        return self._columns(features.X, features.levels)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Name the columns: a number by its feature, a level as "feature=level"."""
+        return np.array(Coding(self.record.coding, None).column_names(), dtype=object)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def _columns(self, X: Any, levels: Levels | None) -> Floats:
+        coded = Coding(self.record.coding, levels).apply(dense_columns(X, slice(None)))
+        names = self.get_feature_names_out().tolist()
+        return np.asarray(transformed_values(coded.F, self.record.transform, names, coded.numeric))
 
 
 def read_record(path: str | PathLike[str]) -> SelectionRecord:
@@ -385,23 +494,30 @@ def selected_csv(record: SelectionRecord) -> str:
 
     A spreadsheet runs a cell that begins with ``=``, ``+``, ``-`` or ``@`` as a formula, and feature names
     come from files that others wrote. Such a name gets an apostrophe in front, as spreadsheets themselves
-    mark text; names that are numbers (``-1.5``) stay as they are. :func:`read_selected` takes the apostrophe
-    away again, and selection.json holds all names unchanged.
+    mark text; names that are numbers (``-1.5``) stay as they are. Who reads it takes the
+    apostrophe away again; selection.json holds all names unchanged.
     """
-    several = len(record.coefficient_names) > 1
-    headings = [f"coefficient_{name}" if several else "coefficient" for name in record.coefficient_names]
-    looked = ["frequency"] if record.stability is not None else []
-    figures = ["score", "alone", "unique", *looked]
-    rows: list[list[Any]] = [["rank", "feature", *figures, *headings, "redundancy_group"]]
-    for feature in record.selected:
-        again = () if record.stability is None else (record.stability.frequencies[feature.index],)
-        numbers = (feature.score, feature.alone, feature.unique, *again, *(feature.coefficients or ()))
-        rows.append([feature.rank, feature.name, *numbers, feature.group])
-    return csv_text(rows)
+    columns = _columns(record)
+    return csv_text([list(columns), *zip(*columns.values(), strict=True)])
 
 
-def read_selected(path: str | PathLike[str]) -> list[str]:
-    """Read the feature names of a selected.csv, best first, as they are in the data."""
-    settle(Path(path).parent, FILES)
-    with Path(path).open(encoding="utf-8", newline="") as file:
-        return [unguarded(row["feature"]) for row in csv.DictReader(file)]
+def _columns(record: SelectionRecord) -> dict[str, list[Any]]:
+    """List what is known of the selected features, by the names of columns in selected.csv."""
+    every, names = record.selected, record.coefficient_names
+    own = {"rank": "rank", "feature": "name", **{name: name for name in ("score", "alone", "unique")}}
+    columns = {title: [getattr(one, name) for one in every] for title, name in own.items()}
+    if record.stability is not None:
+        columns["frequency"] = [record.stability.frequencies[one.index] for one in every]
+    for n, name in enumerate(names):
+        title = f"coefficient_{name}" if len(names) > 1 else "coefficient"
+        columns[title] = [one.coefficients and one.coefficients[n] for one in every]
+    if record.request.costs is not None:
+        columns["cost"] = [one.cost for one in every]
+    if record.data.events is not None:
+        columns["hazard_ratio"] = [None if one.hazard is None else one.hazard.ratio for one in every]
+    if record.blocks:
+        columns["block"] = [one.block for one in every]
+    if record.intervals is not None:
+        columns |= {name: [getattr(one.effect, name, None) for one in every] for name in EFFECT}
+    columns["redundancy_group"] = [one.group for one in every]
+    return {**columns, "direction": [one.direction for one in every]}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from time import process_time
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
 from infused._runtime.messages import reason
@@ -16,8 +17,10 @@ from infused._runtime.progress import reporting, timed
 from infused._typing import Array, Data
 from infused.exceptions import InputError
 from infused.record.schema import Request
+from infused.samples import Samples
+from infused.selectors.control.inference import SelectionInference
 from infused.selectors.control.shadows import ShadowTest, shadow_test
-from infused.selectors.control.stability import StabilitySelection
+from infused.selectors.control.stability import StabilitySelection, number_of
 
 PAIRS = 50
 SECONDS = 3.0  # that it may take where nobody asked for it
@@ -48,6 +51,7 @@ def assess_trust(
     selector: Any,
     F: Data,
     y: Array,
+    samples: Samples,
     request: Request,
     timings: dict[str, float],
     n_jobs: int | None,
@@ -69,19 +73,52 @@ def assess_trust(
         clone(base).set_params(n_features_to_select=n_selected), random_state=request.seed
     )
     try:
-        seconds = _seconds(again, F, y, selecting, request.stability is not None)
+        seconds = _seconds(again, F, y, samples, selecting, request.stability is not None)
         if seconds is None:
             return Trust()
         again.set_params(n_pairs=request.stability or PAIRS, n_jobs=n_jobs if seconds > SLOW else None)
         with timed(timings, "select again", "selecting in half-samples"):
-            again.fit(F, y)
+            again.fit(F, y, **samples.taken_by(again))
         with timed(timings, "shadows", "comparing with permuted copies"):
-            shadows = shadow_test(base, F, y, n_repeats=REPEATS, random_state=request.seed)
+            shadows = shadow_test(
+                base,
+                F,
+                y,
+                n_repeats=REPEATS,
+                random_state=request.seed,
+                sample_groups=samples.groups,
+                order=samples.order,
+            )
     except InputError as error:
         if request.stability is not None:
             raise
         return Trust(note=f"stability could not be computed: {reason(error)}")
     return Trust(again, shadows)
+
+
+def estimate_effects(
+    selector: Any,
+    F: Data,
+    y: Array,
+    samples: Samples,
+    request: Request,
+    timings: dict[str, float],
+    n_jobs: int | None,
+) -> SelectionInference | None:
+    """Estimate effects with intervals, where they are asked for and something was selected.
+
+    Each half selects as many features as the other can estimate, by the method with its parameters.
+    """
+    if not request.intervals or not np.any(selector.get_support()):
+        return None
+    base = clone(getattr(selector, "selector_", selector))
+    number = number_of(base)
+    if number is not None:
+        base.set_params(**{number: None})
+    inference = SelectionInference(base, random_state=request.seed, n_jobs=n_jobs)
+    with timed(timings, "intervals", "estimating effects"), reporting(None):
+        inference.fit(F, y, **samples.taken_by(inference))
+    return inference
 
 
 def _number(selector: Any) -> int:
@@ -90,13 +127,15 @@ def _number(selector: Any) -> int:
     return int(selector.support_.sum() if groups is None else len(set(groups[selector.support_])))
 
 
-def _seconds(again: StabilitySelection, F: Data, y: Array, selecting: float, asked: bool) -> float | None:
+def _seconds(
+    again: StabilitySelection, F: Data, y: Array, samples: Samples, selecting: float, asked: bool
+) -> float | None:
     """Estimate the seconds; None where that is more than may be spent without being asked."""
     if not asked and selecting > min(WORTH_A_PAIR, SECONDS):
         return None
     start = process_time()  # so that what else runs on the machine does not count
     with reporting(None):
-        clone(again).set_params(n_pairs=1).fit(F, y)
+        clone(again).set_params(n_pairs=1).fit(F, y, **samples.taken_by(again))
     pair = process_time() - start
     seconds = PAIRS * pair + REPEATS * 3 * pair
     return seconds if asked or seconds <= SECONDS else None

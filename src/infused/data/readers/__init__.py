@@ -72,7 +72,7 @@ def format_of(path: Path) -> Format:
     for suffix in ("".join(endings), *endings[-1:]):
         if suffix in _formats():
             return _formats()[suffix]
-    if endings[-1:] in ([".xls"], [".xlsb"], [".ods"], [".numbers"]):
+    if endings[-1:] in ([".xlsb"], [".ods"], [".numbers"]):
         raise DataError(f"{quoted(path)} is a workbook that cannot be read: save it as .xlsx")
     unknown = f"the suffix {quoted(endings[-1])}, which no reader knows" if endings else "no suffix"
     raise DataError(

@@ -14,7 +14,7 @@ from zipfile import is_zipfile
 import numpy as np
 
 from infused._runtime.checks import EXACT, FEATURE_BYTES, check_archive, check_table, sound
-from infused._runtime.messages import quoted, suggestion
+from infused._runtime.messages import extra, quoted, suggestion
 from infused._runtime.processes import read_tried
 from infused.data.columns import numbered
 from infused.data.readers import reader
@@ -41,13 +41,45 @@ def read_mat(path: Path, options: ReadOptions, part: Part) -> RawMatrix:
                 check_table(prod(shape), 1, f"{quoted(name)} of {quoted(path)}")
             # Said aloud, since SciPy 1.18 warns that its default will change.
             content = read_tried(partial(io.loadmat, path, spmatrix=True), path, "MATLAB .mat")
-        except NotImplementedError as error:
-            raise DataError(
-                f"{quoted(path)} is a version 7.3 .mat file (HDF5), which is not supported: "
-                "in MATLAB, save it again with save(..., '-v7')"
-            ) from error
+        except NotImplementedError:  # version 7.3, which is HDF5
+            extra("h5py")
+            content = read_tried(partial(hdf5_arrays, path), path, "MATLAB .mat")
     arrays = {key: value for key, value in content.items() if not key.startswith("__")}
     return _pick(arrays, options, part, path)
+
+
+def hdf5_arrays(path: Path) -> dict[str, Any]:
+    """Read the arrays of a .mat file of version 7.3, turned as MATLAB stores columns first."""
+    import h5py
+
+    with h5py.File(path, "r") as file:
+        names = [name for name in file if not name.startswith("#")]
+        return {name: value for name in names if (value := _hdf5_value(file, file[name], path)) is not None}
+
+
+def _hdf5_value(file: Any, node: Any, path: Path) -> Any:
+    """Return a full or sparse array, texts of a cell array; None for what is none of these."""
+    from h5py import Dataset
+    from scipy import sparse
+
+    if "MATLAB_sparse" in node.attrs:
+        if "data" not in node:
+            return sparse.csc_matrix((int(node.attrs["MATLAB_sparse"]), len(node["jc"]) - 1))
+        n_rows, parts = int(node.attrs["MATLAB_sparse"]), [node[part][()] for part in ("data", "ir", "jc")]
+        return sparse.csc_matrix((parts[0], parts[1], parts[2]), shape=(n_rows, len(parts[2]) - 1))
+    if not isinstance(node, Dataset):
+        return None
+    check_table(prod(node.shape), 1, f"{quoted(node.name)} of {quoted(path)}")
+    kind = bytes(node.attrs.get("MATLAB_class", b"double"))
+    if "MATLAB_empty" in node.attrs:
+        return np.empty(node[()].astype(int), dtype="U1" if kind == b"char" else float)
+    if kind == b"char":
+        return np.array(["".join(map(chr, row)) for row in np.atleast_2d(node[()].T)])
+    if kind == b"cell":
+        cells = [_hdf5_value(file, file[reference], path) for reference in node[()].T.ravel()]
+        texts = ["" if cell is None or not np.size(cell) else np.ravel(cell)[0] for cell in cells]
+        return np.array(texts).reshape(node.shape[::-1])
+    return node[()].T
 
 
 @reader(".npz", title="NumPy arrays", options=("x_key", "y_key"))

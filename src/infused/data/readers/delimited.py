@@ -79,10 +79,11 @@ def _exact(path: Path, options: ReadOptions, dialect: Dialect, table: Any) -> tu
     return table, frozenset(dialect.names[j] for j in lossy)
 
 
-def _target_place(names: list[str], target: str | int | None) -> int:
+def _target_place(names: list[str], target: Any) -> int:
     """Find the column of the target, -1 where there is none; whoever needs it reports what is wrong."""
     try:
-        return -1 if target is None or len(set(names)) < len(names) else find_column(names, target, "target")
+        alone = isinstance(target, str | int) and len(set(names)) == len(names)
+        return find_column(names, target, "target") if alone else -1
     except DataError:
         return -1
 

@@ -5,22 +5,33 @@ from __future__ import annotations
 import csv
 import os
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date, time
 from functools import partial
+from io import StringIO
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from infused._runtime.checks import check_archive, check_table
 from infused._runtime.messages import extra, listed, quoted, reason
 from infused._runtime.processes import read_tried, try_first
 from infused._typing import Array
-from infused.data.columns import check_unique, find_column
+from infused.data.columns import check_unique, find_column, find_columns
 from infused.data.readers import reader
 from infused.data.readers.delimited import read_comma
-from infused.data.reading import DataError, Part, RawMatrix, RawTable, ReadOptions, parsing, validated
-from infused.data.target import target_from_column
+from infused.data.reading import (
+    DataError,
+    Part,
+    RawMatrix,
+    RawTable,
+    ReadOptions,
+    parsing,
+    several,
+    temporary,
+    validated,
+)
+from infused.data.target import target_from_column, together
 from infused.exceptions import InputError, Setting
 
 SMALL_FOOTER = 2**15  # bytes, which hold a few thousand columns inside each other; pyarrow survives that
@@ -142,7 +153,7 @@ def _layer(data: Any, key: str | None, where: str) -> Any:
     raise DataError(f"{where} has {missing}: name a layer with ", Setting("x_key"), f"; it has {held}")
 
 
-def _observed(data: Any, target: str | int | None, where: str) -> tuple[Array, str]:
+def _observed(data: Any, target: Any, where: str) -> tuple[Array, str]:
     pa = extra("pyarrow")
     names = [str(name) for name in data.obs.columns]
     if target is None:
@@ -150,9 +161,14 @@ def _observed(data: Any, target: str | int | None, where: str) -> tuple[Array, s
         raise DataError(
             Setting("target"), f" is not given: which column of obs of {where} is it? it has {held}"
         )
-    position = find_column(names, target, "target")
-    column = pa.chunked_array([pa.Array.from_pandas(data.obs.iloc[:, position])])
-    return target_from_column(column, names[position]), names[position]
+    found = [names[j] for j in find_columns(names, several(target), "target")]
+    columns = [
+        target_from_column(
+            pa.chunked_array([pa.Array.from_pandas(data.obs.iloc[:, names.index(name)])]), name
+        )
+        for name in found
+    ]
+    return together(columns, found)
 
 
 SHARE = 0.1  # a byte of a sheet takes this many times itself, inverted, as an object of Python
@@ -166,34 +182,64 @@ def read_sheet(path: Path, options: ReadOptions, part: Part) -> RawTable:
         check_archive(path, SHARE)
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
         names = [sheet.title for sheet in book.worksheets]
-        place = 0 if options.sheet is None else find_column(names, options.sheet, "sheet", "sheet")
-        rows = _rows(book.worksheets[place], path)
+        place = _place(names, options)
+        rows = _rows(book.worksheets[place].iter_rows(values_only=True), path)
         book.close()
+    return _sheet_table(rows, names, place, path, options, part)
+
+
+@reader(".xls", title="old Excel sheet (needs the package xlrd)", options=("target", "header", "sheet"))
+def read_old_sheet(path: Path, options: ReadOptions, part: Part) -> RawTable:
+    """Read the values of a sheet of Excel 97 to 2003."""
+    xlrd = extra("xlrd")
+    with parsing(path, "an Excel file"):
+        book = read_tried(partial(xlrd.open_workbook, path, logfile=StringIO()), path, "an Excel file")
+        names = book.sheet_names()
+        place = _place(names, options)
+        rows = _rows(
+            ([_old_value(cell, book.datemode) for cell in row] for row in book.sheet_by_index(place)), path
+        )
+    return _sheet_table(rows, names, place, path, options, part)
+
+
+def _old_value(cell: Any, datemode: int) -> Any:
+    """Return what a cell shows: whole numbers as such, nothing for blanks and errors."""
+    import xlrd
+
+    if cell.ctype == xlrd.XL_CELL_DATE:
+        return xlrd.xldate_as_datetime(cell.value, datemode)
+    if cell.ctype == xlrd.XL_CELL_NUMBER and cell.value.is_integer():
+        return int(cell.value)
+    if cell.ctype == xlrd.XL_CELL_BOOLEAN:
+        return bool(cell.value)
+    return cell.value if cell.ctype in (xlrd.XL_CELL_NUMBER, xlrd.XL_CELL_TEXT) and cell.value != "" else None
+
+
+def _place(names: list[str], options: ReadOptions) -> int:
+    return 0 if options.sheet is None else find_column(names, options.sheet, "sheet", "sheet")
+
+
+def _sheet_table(
+    rows: list[list[str]], names: list[str], place: int, path: Path, options: ReadOptions, part: Part
+) -> RawTable:
+    """Read the cells of a sheet as those of any text table."""
     rows = _without_margins(rows)
     if not rows:
         raise DataError(f"the sheet {quoted(names[place])} of {quoted(path)} is empty")
-    with TemporaryDirectory(prefix="infused-") as folder:
-        file = Path(folder) / "sheet.csv"
+    with temporary("sheet.csv", quoted(path)) as file:
         with file.open("w", encoding="utf-8", newline="") as stream:
             csv.writer(stream, lineterminator="\n").writerows(rows)
-        try:
-            table = read_comma(file, replace(options, separator=",", encoding=None), part)
-        except InputError as error:
-            told = [
-                one.replace(quoted(file), quoted(path)) if isinstance(one, str) else one
-                for one in error.parts
-            ]
-            raise type(error)(*told) from error
+        table = read_comma(file, replace(options, separator=",", encoding=None), part)
     if options.sheet is not None or len(names) == 1:
         return table
     others = f"{quoted(names[0])} was read, the first of {len(names)} sheets: {listed(names)}"
     return replace(table, notes=(*table.notes, others))
 
 
-def _rows(sheet: Any, path: Path) -> list[list[str]]:
+def _rows(cells_of_rows: Iterable[Sequence[Any]], path: Path) -> list[list[str]]:
     """Return the rows that hold anything; a cell far away makes empty ones without end."""
     rows, cells = [], 0
-    for row in sheet.iter_rows(values_only=True):
+    for row in cells_of_rows:
         cells += len(row)
         check_table(cells, 1, quoted(path))
         if any(value is not None for value in row):

@@ -11,11 +11,18 @@ import numpy as np
 
 from infused._runtime.messages import count
 from infused.bench.plan import ALL_FEATURES
-from infused.bench.ranks import ALPHA
-from infused.bench.standings import Standings, agreement, n_features, verdict, with_unit
-from infused.bench.table_formats import LEAKY, p_text
-from infused.bench.tables import metric_title, standings_table
-from infused.record.sentences import measure, score_number, shown, unit
+from infused.bench.standings import (
+    Standings,
+    agreement,
+    joint_ranking,
+    n_features,
+    pareto_front,
+    verdict,
+    with_unit,
+)
+from infused.bench.statistics import ALPHA, p_text
+from infused.bench.tables import LEAKY, metric_title, standings_table
+from infused.record.sentences import Sentence, measure, score_number, shown, unit, warned
 from infused.report.figures import ScoreCurve, score_curves
 from infused.report.html.charts import (
     TOP,
@@ -45,6 +52,8 @@ CITATIONS = (
     "6, 1979.",
     'S. Nogueira, K. Sechidis, G. Brown, "On the Stability of Feature Selection Algorithms", JMLR 18 (174), '
     "2018.",
+    'V. Satopää, J. Albrecht, D. Irwin, B. Raghavan, "Finding a Kneedle in a Haystack: Detecting Knee Points '
+    'in System Behavior", ICDCS Workshops, 2011.',
 )
 
 
@@ -54,6 +63,7 @@ def render_comparison(
     *,
     command: str | None = None,
     notes: Sequence[str] = (),
+    warnings: Sequence[str] = (),
     names: Sequence[str] = (),
 ) -> str:
     """Render one HTML page: the best selector, its number of features, and whether differences are real.
@@ -72,6 +82,8 @@ def render_comparison(
         What to type to run it again.
     notes : sequence of str, default=()
         What a reader should know about the data.
+    warnings : sequence of str, default=()
+        What may make the comparison misleading.
     names : sequence of str, default=()
         Those of all features, to show which of them methods agree on.
 
@@ -98,10 +110,14 @@ def render_comparison(
     return render_page(
         "comparison.html",
         sections=[_marked(section) for section in sections] if leaky else sections,
+        first=("methods", "Methods"),
         title=title or f"Feature selectors on {standings.dataset}",
         eyebrow=f"Standings of {standings.methods['label'].nunique()} feature selectors",
-        lead=verdict(standings),
-        warning=LEAKY if leaky else "",
+        verdict=[
+            *[Sentence("Warning", LEAKY, "warning")] * leaky,
+            *warned(warnings),
+            Sentence("Answer", verdict(standings)),
+        ],
         facts=_facts(standings),
         columns=list(table.cells.columns),
         rows=table.cells.to_numpy().tolist(),
@@ -118,11 +134,18 @@ def render_comparison(
 def _sections(standings: Standings, names: Sequence[str]) -> list[Section]:
     others = (method_stability_chart(standings), time_chart(standings))
     agreed = agreement_chart(agreement(standings, names)) if names else None
+    ranked = joint_ranking(standings, names)["mean_rank"] if names else None
+    first = [] if ranked is None or ranked.isna().all() else ranked.index[:MOST_RANKED].astype(str)
     difference = differences_chart(standings)
     return [
         Section("features", "How many features", [scores_chart(standings)]),
         Section("differences", "Significance", [] if difference is None else [difference]),
-        Section("agreement", "Which features", [] if agreed is None else [agreed]),
+        Section(
+            "agreement",
+            "Which features",
+            [] if agreed is None else [agreed],
+            pairs=(("All methods together rank first", ", ".join(first)),) if len(first) else (),
+        ),
         Section("stability", "Stability and time", [chart for chart in others if chart is not None]),
     ]
 
@@ -181,6 +204,7 @@ def _values(rows: Any, column: str) -> str:
     return ", ".join(sorted(str(one) for one in rows[column].dropna().unique())) if column in rows else ""
 
 
+MOST_RANKED = 10  # features of all methods together
 COLOURED = 6  # of the methods; the colours of a theme
 #: Later lines are drawn over earlier ones, which are seen through their gaps and open marks.
 DASHES = ("solid", "8px 4px", "3px 3px", "10px 3px 3px 3px", "5px 5px", "12px 6px")
@@ -226,7 +250,8 @@ def _curves(standings: Standings, ks: list[int]) -> Chart:
     traces: list[Trace] = []
     for place, curve in enumerate(score_curves(standings.curves, standings.metric, methods)):
         traces += _curve(place, curve, unit(standings.metric)[1])
-    known = standings.references[standings.references["mean"].notna()]
+    traces += _front(standings)
+    known, beyond = _levels_in_sight(standings, methods)
     for name, mean in zip(known["label"], known["mean"], strict=True):
         dash = "dash" if name.startswith(ALL_FEATURES) else "dot"
         traces.append(level_line(name, mean, standings.metric, (ks[0], ks[-1]), dash))
@@ -238,7 +263,9 @@ def _curves(standings: Standings, ks: list[int]) -> Chart:
         "scores",
         f"Mean {measure(standings.metric).words} against the number of features",
         "The band is one standard error to both sides of the best; point at another for its own."
-        f"{others} Level lines: all features, and none. Click a name to hide it.",
+        f"{others} Rings: the Pareto front, which no method beats with as few features, and its knee."
+        f"{' Level lines: what is reached without selecting.' if len(known) else ''}"
+        f"{beyond} Click a name to hide it.",
         460,
         traces,
         {
@@ -248,6 +275,23 @@ def _curves(standings: Standings, ks: list[int]) -> Chart:
         },
         wide=True,
     )
+
+
+def _levels_in_sight(standings: Standings, methods: Sequence[str]) -> tuple[Any, str]:
+    """Return the references that the axis of the curves can hold, and words on those far from all curves.
+
+    A baseline far below would squeeze all curves into one line: it is given in words instead.
+    """
+    there = standings.curves[standings.curves["label"].isin(methods)]
+    low, high = (float(there["mean"].agg(end)) for end in ("min", "max"))
+    known = standings.references[standings.references["mean"].notna()]
+    far = (known["mean"] < low - (high - low)) | (known["mean"] > high + (high - low))
+    sign = unit(standings.metric)[1]
+    beyond = "".join(
+        f" Beyond the axis: {one['label']}, {score_number(one['mean'], standings.metric)}{sign}."
+        for one in known[far].to_dict("records")
+    )
+    return known[~far], beyond
 
 
 def _curve(place: int, curve: ScoreCurve, sign: str) -> list[Trace]:
@@ -270,6 +314,20 @@ def _curve(place: int, curve: ScoreCurve, sign: str) -> list[Trace]:
     if place > 0:
         return [drawn]
     return [band(curve.ks, curve.means - curve.errors, curve.means + curve.errors, legendgroup=name), drawn]
+
+
+def _front(standings: Standings) -> list[Trace]:
+    """Draw rings at the Pareto front of score and number of features, the larger one at its knee."""
+    front = pareto_front(standings)
+    ring = {"symbol": "circle-open", "color": "@mark", "size": [18 if knee else 12 for knee in front["knee"]]}
+    traces = line(
+        front["k"].tolist(),
+        shown(1.0, standings.metric) * front["mean"],
+        "@mark",
+        marker={**ring, "line": {"width": 2, "color": "@mark"}},
+        name="Pareto front",
+    )
+    return [{**traces, "mode": "markers"}] if len(front) else []
 
 
 def _levels(standings: Standings, k: int) -> Chart:

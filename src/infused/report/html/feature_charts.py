@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.cluster.hierarchy import leaves_list, linkage
-from scipy.spatial.distance import squareform
 
-from infused._typing import Floats, Ints
-from infused.record.schema import ClassDistribution, SelectedFeature, SelectionRecord, TargetScatter
-from infused.record.sentences import shared_groups
+from infused._typing import Floats
+from infused.record.schema import (
+    ClassDistribution,
+    HazardRatio,
+    RelationLine,
+    SelectedFeature,
+    SelectionRecord,
+    SurvivalCurves,
+    TargetScatter,
+)
+from infused.record.sentences import hazard_words, log_rank_words, shared_groups
+from infused.report.figures import record_alike, shares_by_class
 from infused.report.html.charts import Chart, Trace, axis, heat, label, line, names_axis, rounded, rows_axis
 
 FEW_CLASSES = 6  # more curves in one small chart cannot be told apart
@@ -35,19 +43,21 @@ PERCENT = {"nticks": 4, "ticksuffix": "%", "rangemode": "tozero"}
 
 def distribution_charts(record: SelectionRecord) -> list[Chart]:
     """Draw one small chart for each of the best features."""
+    if record.survival:
+        known = {one.name: one.hazard for one in record.selected}
+        return [survival_chart(n, found, known.get(found.name)) for n, found in enumerate(record.survival)]
     if record.scatters:
-        return [_scatter(n, scatter) for n, scatter in enumerate(record.scatters)]
+        return [scatter_chart(n, scatter) for n, scatter in enumerate(record.scatters)]
     classes = [one.name for one in record.data.classes or ()]
-    charts = []
-    for n, found in enumerate(record.distributions):
-        levels = _levels_of(found)
-        if len(classes) > FEW_CLASSES:
-            charts.append(_strips(n, found, classes))
-        elif levels is None:
-            charts.append(_curves(n, found, classes))
-        else:
-            charts.append(_bars(n, found, levels, classes))
-    return charts
+    return [class_chart(n, found, classes) for n, found in enumerate(record.distributions)]
+
+
+def class_chart(n: int, found: ClassDistribution, classes: list[str]) -> Chart:
+    """Draw a feature by class: outlines of numbers, bars of levels, strips for many classes."""
+    if len(classes) > FEW_CLASSES:
+        return _strips(n, found, classes)
+    levels = _levels_of(found)
+    return _curves(n, found, classes) if levels is None else _bars(n, found, levels, classes)
 
 
 def _small(
@@ -57,9 +67,28 @@ def _small(
     return Chart(f"distribution{n}", name, "", height, data, {**axes, **more})
 
 
+def survival_chart(n: int, found: SurvivalCurves, hazard: HazardRatio | None) -> Chart:
+    """Draw Kaplan-Meier curves of the parts of a feature."""
+    traces = [
+        line(
+            [rounded(time) for time in part.times],
+            [100 * share for share in part.shares],
+            f"@series{c}",
+            width=1.8,
+            shape="hv",
+            name=label(f"{part.name} ({part.n_events:,} of {part.count:,})"),
+            said="%{fullData.name}<br>%{x:.4g}: %{y:.1f}% without event",
+        )
+        for c, part in enumerate(found.parts)
+    ]
+    words = [one for one in (hazard_words(hazard), log_rank_words(found)) if one]
+    chart = _small(n, found.name, 230 + 20 * len(traces), traces, {"nticks": 5}, PERCENT, showlegend=True)
+    return replace(chart, caption="; ".join(words))
+
+
 def _shares(found: ClassDistribution) -> list[list[float]]:
-    """Return the percentages of each class in each bin, so that large and small classes compare."""
-    return [[round(100.0 * count / max(1, sum(row)), 2) for count in row] for row in found.counts]
+    shares: list[list[float]] = shares_by_class(found).round(2).tolist()
+    return shares
 
 
 def _curves(n: int, found: ClassDistribution, classes: list[str]) -> Chart:
@@ -143,7 +172,8 @@ def _strips(n: int, found: ClassDistribution, classes: list[str]) -> Chart:
     return _small(n, found.name, height, [trace], _levels_axis(found.levels), rows)
 
 
-def _scatter(n: int, scatter: TargetScatter) -> Chart:
+def scatter_chart(n: int, scatter: TargetScatter) -> Chart:
+    """Draw a feature against a continuous target."""
     x, y = ([rounded(value) for value in values] for values in (scatter.values, scatter.target))
     look: Trace = {"x": x, "y": y, "marker": {"color": "@accent", "size": 5, "opacity": 0.45}}
     if scatter.levels is None:
@@ -152,6 +182,53 @@ def _scatter(n: int, scatter: TargetScatter) -> Chart:
         trace = {**look, "type": "box", "boxpoints": False, "hovertemplate": "%{y:.4g}"}
     trace["hovertemplate"] += "<extra></extra>"
     return _small(n, scatter.name, 190, [trace], _levels_axis(scatter.levels), {"nticks": 4})
+
+
+def relation_charts(record: SelectionRecord) -> list[Chart]:
+    """Draw the mean of the target along each of the best features, or the share of each class."""
+    classes = [one.name for one in record.data.classes or ()]
+    many = len(classes) > FEW_CLASSES
+    factor, said = (100, "%{y:.1f}%") if classes else (1, f"{label(record.data.target)} %{{y:.4g}}")
+    every = [factor * mean for one in record.relations for row in one.means for mean in row]
+    ends = [rounded(end) for end in (min(every, default=0.0), max(every, default=1.0))]
+    upwards = {"nticks": 6, "range": ends, **({"ticksuffix": "%"} if classes else {})}
+    charts = []
+    for n, found in enumerate(record.relations):
+        values = [rounded(value) for value in found.values]
+        ticks = _levels_axis(found.levels)
+        if many:
+            shares = [[round(100 * mean, 2) for mean in row] for row in found.means]
+            cells = heat(shares, "@sequential", "%{z:.1f}%", zmin=0, zmax=ends[1], showscale=False)
+            trace = {**cells, "x": values, "y": list(range(len(classes)))}
+            rows = rows_axis(classes) | {"range": [len(classes) - 0.5, -0.5]}
+            chart = _small(n, found.name, 46 + 14 * min(len(classes), 20), [trace], ticks, rows)
+        else:
+            spoken = f"%{{fullData.name}}<br>%{{x:.4g}}: {said}" if classes else f"%{{x:.4g}}: {said}"
+            dots: Trace = {} if found.levels is None else {"mode": "markers"}  # levels have no order
+            traces = [
+                line(
+                    values,
+                    [factor * mean for mean in row],
+                    f"@series{c}",
+                    width=2,
+                    marker={"size": 8} if dots else None,
+                    name=label(classes[c] if classes else record.data.target),
+                    said=spoken,
+                    **dots,
+                )
+                for c, row in enumerate(found.means)
+            ]
+            chart = _small(n, found.name, 190, traces, ticks, upwards)
+        charts.append(replace(chart, id=f"relation{n}", caption=_graph_words(found)))
+    return charts
+
+
+def _graph_words(found: RelationLine) -> str:
+    """Give the relevance of a feature's graph, and the features with graphs like it."""
+    if found.relevance is None:
+        return ""
+    others = ", ".join(f"{name} ({share:.2f})" for name, share in found.redundant)
+    return f"relevance {found.relevance:.2f}{f'; redundant with {others}' if others else ''}"
 
 
 def picture_chart(record: SelectionRecord) -> Chart | None:
@@ -268,19 +345,19 @@ def _picture(values: list[Any], record: SelectionRecord) -> list[list[Any]]:
 
 MODERATE = 0.5  # weaker correlations are not drawn as edges
 MOST_NAMES = 40
+MOST_NAMED = 30  # nodes of a network; of more, only ranks find room
 SERIES = 6  # colours that colour-blind readers tell apart
 STEPS, GRAVITY = 300, 2.5  # of the forces that place the nodes
 
 
 def heat_chart(record: SelectionRecord) -> Chart | None:
     """Show |correlation| of all pairs, similar features side by side."""
-    if record.redundancy is None:
+    found = record_alike(record)
+    if found is None:
         return None
-    matrix = np.array(record.redundancy.matrix)
-    order = _similar_side_by_side(matrix)
-    names = [record.selected[n].name for n in order]
+    names = found.features
     trace = heat(
-        np.round(matrix[np.ix_(order, order)], 3).tolist(),
+        np.round(found.matrix, 3).tolist(),
         "@sequential",
         "|r| = %{z:.2f}",
         limits=(0, 1),
@@ -291,12 +368,11 @@ def heat_chart(record: SelectionRecord) -> Chart | None:
     if len(names) > MOST_NAMES:
         rows |= {"tickvals": [], "ticktext": []}
     columns = axis("The same features, from left to right", showticklabels=False, showgrid=False)
-    strongest = (matrix - np.eye(len(matrix))).max()
     return Chart(
         "heat",
         f"Correlation among {_of(record, len(names))}",
         "Similar features stand side by side: a block of strong colour on the diagonal is a group "
-        f"of redundant features. The largest |r| of two is {strongest:.2f}.",
+        f"of redundant features. The largest |r| of two is {found.strongest:.2f}.",
         480,
         [trace],
         {"xaxis": columns, "yaxis": rows},
@@ -313,21 +389,22 @@ def network_chart(record: SelectionRecord) -> Chart | None:
     if not edges.any():
         return None
     places = network_layout(edges)
-    threshold = record.redundancy.threshold
-    strong = edges >= threshold
+    numbers = np.array([feature.group or -n for n, feature in enumerate(record.selected[: len(matrix)], 1)])
+    strong = (edges > 0) & (numbers[:, None] == numbers)  # complete linkage: every pair of a group is strong
     weak = (edges > 0) & ~strong
     traces = [
-        _edges(places, weak, f"|r| from {MODERATE:g} to {threshold:g}", "@edge", 1.0),
-        _edges(places, strong, f"|r| of at least {threshold:g}", "@strong", 2.6),
+        _edges(places, weak, f"|r| of at least {MODERATE:g}", "@edge", 1.0),
+        _edges(places, strong, "same redundancy group", "@strong", 2.6),
         _nodes(record, places),
     ]
     # Room at the border, so that no node is cut.
-    hidden = {"visible": False, "range": [-0.58, 0.58]}
+    hidden = {"visible": False, "range": [-0.66, 0.66]}
     return Chart(
         "network",
         f"Network of {_of(record, len(matrix))}",
-        "A node is a feature with its rank, larger for a better score; one colour for each "
-        "group of near-duplicates. Features that correlate strongly are linked and lie close.",
+        "A node is a feature, larger for a better score. A redundancy group has one colour and thick lines: "
+        f"its features correlate with |r| >= {record.redundancy.threshold:g}. Thin lines join other features "
+        "that correlate.",
         480,
         [trace for trace in traces if trace["x"]],
         {"xaxis": hidden, "yaxis": hidden, "showlegend": True, "margin": {"l": 4, "r": 4, "b": 4}},
@@ -337,11 +414,6 @@ def network_chart(record: SelectionRecord) -> Chart | None:
 def _of(record: SelectionRecord, n: int) -> str:
     k = len(record.selected)
     return f"the {k} selected features" if n == k else f"the best {n} of {k:,} selected features"
-
-
-def _similar_side_by_side(matrix: Floats) -> Ints:
-    tree = linkage(squareform(1.0 - matrix, checks=False), method="average", optimal_ordering=True)
-    return np.asarray(leaves_list(tree))
 
 
 def _edges(places: Floats, present: Any, name: str, colour: str, width: float) -> Trace:
@@ -355,6 +427,7 @@ def _edges(places: Floats, present: Any, name: str, colour: str, width: float) -
 
 def _nodes(record: SelectionRecord, places: Floats) -> Trace:
     features = record.selected[: len(places)]
+    named = len(features) <= MOST_NAMED
     colours = {number: f"@series{n % SERIES}" for n, number in enumerate(shared_groups(record))}
     alone = "@quiet" if colours else "@accent"
     return {
@@ -363,14 +436,15 @@ def _nodes(record: SelectionRecord, places: Floats) -> Trace:
         "showlegend": False,
         "x": places[:, 0].round(4).tolist(),
         "y": places[:, 1].round(4).tolist(),
-        "text": [str(feature.rank) for feature in features],
+        "text": [label(one.name, LONGEST_HEADING) if named else str(one.rank) for one in features],
+        **({"textposition": "top center"} if named else {}),
         "customdata": [
             f"{label(feature.name)}<br>rank {feature.rank}"
             f"{f', group {feature.group}' if feature.group in colours else ''}"
             for feature in features
         ],
         "hovertemplate": "%{customdata}<extra></extra>",
-        "textfont": {"color": "@onmark", "size": 10},
+        "textfont": {"color": "@strong" if named else "@onmark", "size": 11 if named else 10},
         "marker": {
             "size": _node_sizes(features),
             "color": [colours.get(feature.group or 0, alone) for feature in features],

@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -12,6 +14,7 @@ from typing import Any
 
 from infused import __version__
 from infused._runtime.messages import extra
+from infused.record.sentences import Sentence, gravity
 from infused.report.html.charts import Chart
 
 PAPER = (
@@ -27,7 +30,7 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class Section:
-    """A heading, words and charts; where there is no chart, there is no section."""
+    """A heading, words and charts; where there are neither charts nor pairs, there is no section."""
 
     id: str
     title: str
@@ -39,12 +42,15 @@ class Section:
     """What stands below the charts."""
     small: bool = False
     """Many small charts side by side, the first few of them shown."""
+    folded: bool = False
+    """Whether a reader has to open it."""
 
 
 def render_page(
     template: str,
     *,
     sections: list[Section],
+    verdict: Sequence[Sentence],
     scripts: tuple[str, ...] = (),
     payload: dict[str, Any] | None = None,
     **words: Any,
@@ -59,7 +65,9 @@ def render_page(
     template : str
         One that extends page.html.
     sections : list of Section
-        Those without charts are left out.
+        Those without charts and pairs are left out.
+    verdict : sequence of Sentence
+        What the box at the top says.
     scripts : tuple of str, default=()
         Assets that the page has beside the one that draws the charts.
     payload : dict, default=None
@@ -67,7 +75,7 @@ def render_page(
     **words : dict
         What the template asks for; all of it is escaped.
     """
-    shown = [section for section in sections if section.charts]
+    shown = [section for section in sections if section.charts or section.pairs]
     charts = [chart for section in shown for chart in section.charts]
     script = "".join(_asset(name) for name in (*scripts, "charts.js"))
     theme, library = _asset("theme.js"), _asset("plotly-cartesian.min.js")
@@ -80,6 +88,8 @@ def render_page(
         library=library,
         payload=embedded({**(payload or {}), "charts": [_drawing(chart) for chart in charts]}),
         sections=shown,
+        verdict=verdict,
+        gravity=gravity(verdict),
         shown_at_first=SHOWN_AT_FIRST,
         version=__version__,
         **words,
@@ -94,13 +104,22 @@ def render_template(template: str, **words: Any) -> str:
 @cache
 def _templates() -> Any:
     jinja2 = extra("jinja2")
-    return jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.PackageLoader(PACKAGE),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["options"] = _options
+    return environment
+
+
+def _options(text: str) -> Any:
+    """Escape a text, and keep options of the command line on one line."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub(r"(?<!\S)(--[a-z][a-z-]*)", r"<code>\1</code>", str(escape(text))))
 
 
 def _drawing(chart: Chart) -> dict[str, Any]:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from infused.record.schema import SelectionRecord
+from infused.record.schema import SelectedFeature, SelectionRecord
 from infused.record.sentences import (
-    alone_words,
-    answer_sentences,
+    COLUMNS,
+    chance_words,
+    column_meanings,
+    effect_text,
     measure,
+    p_value_text,
+    score_curve,
     score_number,
     score_text,
     shared_groups,
     title,
+    verdict,
 )
 from infused.report.html.charts import Chart, rounded, shortened
 from infused.report.html.feature_charts import (
@@ -25,11 +31,15 @@ from infused.report.html.feature_charts import (
     heat_chart,
     network_chart,
     picture_chart,
+    relation_charts,
 )
 from infused.report.html.page import PAPER, Pair, Section, embedded, render_page
 from infused.report.html.selection_charts import (
+    block_chart,
     coefficient_chart,
     convergence_chart,
+    cost_chart,
+    effect_chart,
     explained_chart,
     number_chart,
     rank_chart,
@@ -85,17 +95,17 @@ def render_report(record: SelectionRecord) -> str:
         payload=_table(record),
         title=title(record),
         eyebrow=f"Feature selection with {record.method_name}",
-        lead=" ".join(answer_sentences(record)),
+        verdict=verdict(record),
         facts=_facts(record),
-        findings=[note[:1].upper() + note[1:] for note in (*record.data.warnings, *record.data.notes)],
-        notes=[column_words(record), *[beyond] * (record.data.n_features > MOST_ROWS)],
+        findings=[note[:1].upper() + note[1:] for note in record.data.notes],
+        notes=[meanings(record), *[beyond] * (record.data.n_features > MOST_ROWS)],
         settings=_settings(record),
         citations=citations(record),
     )
 
 
 def _sections(record: SelectionRecord) -> list[Section]:
-    scores = _there(explained_chart(record), coefficient_chart(record), rank_chart(record))
+    scores = _there(explained_chart(record), coefficient_chart(record))
     groups = tuple(
         (f"Group {number}", _listed([feature.name for feature in features], MOST_MEMBERS))
         for number, features in shared_groups(record).items()
@@ -103,8 +113,11 @@ def _sections(record: SelectionRecord) -> list[Section]:
     return [
         Section("stability", "Selection stability", _there(stability_chart(record))),
         Section("tried", "Methods that were tried", _there(tried_chart(record)), pairs=tried_pairs(record)),
+        Section("blocks", "Blocks", _there(block_chart(record))),
+        Section("effects", "Effects and intervals", _there(effect_chart(record))),
         Section("number", "How many features", _there(number_chart(record))),
-        Section("scores", "Scores", scores),
+        Section("cost", "Score against cost", _there(cost_chart(record))),
+        Section("scores", "What they explain", scores),
         Section("picture", "Picture", _there(picture_chart(record), class_pictures_chart(record))),
         Section(
             "redundancy",
@@ -112,8 +125,15 @@ def _sections(record: SelectionRecord) -> list[Section]:
             _there(heat_chart(record), network_chart(record)),
             pairs=(*groups, *stand_in_pairs(record)),
         ),
+        _relations(record),
         _distributions(record),
-        Section("convergence", "Convergence", _there(convergence_chart(record))),
+        Section(
+            "technical",
+            "Technical details",
+            _there(rank_chart(record), convergence_chart(record)),
+            pairs=tuple(_solver(record)),
+            folded=True,
+        ),
     ]
 
 
@@ -121,11 +141,30 @@ def _there(*charts: Chart | None) -> list[Chart]:
     return [chart for chart in charts if chart is not None]
 
 
+def _relations(record: SelectionRecord) -> Section:
+    classes = [one.name for one in record.data.classes or ()]
+    what = "Percent of each class" if classes else f"Mean of {record.data.target}"
+    note = f"{what} along each feature, near each of its values."
+    if any(one.relevance is not None for one in record.relations):
+        note += (
+            " Relevance is how much the graph of a feature has of the target's, redundancy how much of "
+            "another feature's: inner products, from 0 to 1."
+        )
+    legend = tuple(classes) if len(classes) <= FEW_CLASSES else ()
+    return Section("relation", "Shape of the relation", relation_charts(record), note, legend, small=True)
+
+
 def _distributions(record: SelectionRecord) -> Section:
     classes = record.data.classes
     legend: tuple[str, ...] = ()
     heading = "Best features by class"
-    if classes is None:
+    if record.survival:
+        heading = "Survival by the best features"
+        note = (
+            "Share of samples without an event over time (Kaplan-Meier), in thirds of the values or by "
+            "level; beside each its events and samples."
+        )
+    elif classes is None:
         heading = "Best features against the target"
         note = f"Each dot is a sample: the feature from left to right, {record.data.target} upwards."
     elif len(classes) > FEW_CLASSES:
@@ -146,33 +185,42 @@ def _table(record: SelectionRecord) -> dict[str, Any]:
         "names": _names_that_fit([record.features.names[n] for n in order]),
         "scores": [rounded(record.features.scores[n]) for n in order],
         "selected": len(shown),
+        "titles": COLUMNS,
+        "distributions": len(distribution_charts(record)),
+        "directions": [feature.direction for feature in shown],
         "groups": [feature.group if feature.group in shared else None for feature in shown],
         "alone": [rounded(feature.alone, 4) for feature in shown],
         "unique": [rounded(feature.unique, 4) for feature in shown],
         "frequency": [_frequency(record, feature.index) for feature in shown],
+        "others": _other_columns(record, shown),
         "coefficients": [[rounded(b, 4) for b in feature.coefficients or ()] for feature in shown],
         "coefficientNames": list(record.coefficient_names),
     }
+
+
+def _other_columns(record: SelectionRecord, shown: Sequence[SelectedFeature]) -> list[dict[str, Any]]:
+    """Return the columns that few selections have: what they are sorted by, and what they say."""
+    own = [{"key": "block", "values": [one.block for one in shown], "texts": [one.block for one in shown]}]
+    columns: list[dict[str, Any]] = own if record.blocks else []
+    if record.intervals is None:
+        return columns
+    found = [one.effect for one in shown]
+    effects = [None if one is None else rounded(one.effect, 4) for one in found]
+    p_values = [None if one is None else rounded(one.p_value, 4) for one in found]
+    return [
+        *columns,
+        {"key": "effect", "values": effects, "texts": [effect_text(one) for one in shown], "high": True},
+        {"key": "p_value", "values": p_values, "texts": [p_value_text(one) for one in shown]},
+    ]
 
 
 def _frequency(record: SelectionRecord, feature: int) -> float | None:
     return None if record.stability is None else rounded(record.stability.frequencies[feature], 4)
 
 
-def column_words(record: SelectionRecord) -> str:
-    """Say what the columns of a table of selected features mean."""
-    target = "the class" if record.data.classes is not None else record.data.target
-    words = (
-        f"Alone: {alone_words(record)}. Unique: "
-        f"share of the variance of {target} that the selected features lose without it. "
-        f"Score: {record.method_name}'s own."
-    )
-    if record.stability is not None:
-        words += " Frequency: share of half-samples in which it was selected."
-    if record.redundancy is not None:
-        limit = f"{record.redundancy.threshold:g}"
-        words += f" Group: near-duplicates, which correlate with each other by at least {limit}."
-    return words
+def meanings(record: SelectionRecord) -> str:
+    """Say in one paragraph what the columns of the table mean."""
+    return " ".join(f"{COLUMNS[key]}: {words}." for key, words in column_meanings(record).items())
 
 
 def _names_that_fit(names: list[str]) -> list[str]:
@@ -186,7 +234,7 @@ def _names_that_fit(names: list[str]) -> list[str]:
 
 def _facts(record: SelectionRecord) -> list[Pair]:
     """Return the key figures."""
-    data, found = record.data, record.convergence
+    data = record.data
     pairs = [
         ("Selected", f"{len(record.selected):,} of {data.n_features:,}"),
         *_reached(record),
@@ -194,6 +242,10 @@ def _facts(record: SelectionRecord) -> list[Pair]:
     ]
     if data.classes is not None:
         pairs.append(("Classes", f"{len(data.classes):,}"))
+    if data.events is not None:
+        pairs.append(("Events", f"{data.events:,}"))
+    if record.budget is not None:
+        pairs.append(("Cost", f"{record.budget.total:g} of {record.budget.limit:g}"))
     if record.stability is not None:
         pairs.append(("Stable features", f"{record.stability.n_stable:,}"))
         if record.stability.n_stable:
@@ -203,25 +255,32 @@ def _facts(record: SelectionRecord) -> list[Pair]:
             ("Behind permuted features", f"{record.shadows.n_beaten:,} of {record.shadows.n_compared:,}")
         )
     if record.redundancy is not None:
-        pairs.append(("Near-duplicate groups", f"{len(shared_groups(record)):,}"))
+        pairs.append(("Redundancy groups", f"{len(shared_groups(record)):,}"))
+    return pairs
+
+
+def _solver(record: SelectionRecord) -> list[Pair]:
+    """Return how the solver ended."""
+    found = record.convergence
+    pairs = []
     if found is not None and found.converged is not None:
         pairs.append(("Solver", "converged" if found.converged else "not converged"))
     if found is not None and found.iterations is not None:
         pairs.append(("Iterations", f"{found.iterations:,}"))
     if found is not None and found.certificate is not None:
-        pairs.append(("Optimality gap", f"{found.certificate:.1e} of λ1"))
+        pairs.append(("Largest violation of the optimality conditions", f"{found.certificate:.1e} of λ1"))
     return pairs
 
 
 def _reached(record: SelectionRecord) -> list[Pair]:
     """Return what the selected features reach, beside all of them and none, where it was measured."""
-    curve = record.number
+    curve = score_curve(record)
     if curve is None:
         return []
     name, sign = curve.scoring, measure(curve.scoring).unit
     at = curve.ks.index(curve.chosen)
     words = measure(name).words
-    chance = "Majority class" if record.data.classes is not None else "Mean of the target"
+    chance = chance_words(record).capitalize()
     pairs = [(f"{words[0].upper()}{words[1:]}", score_text(curve.means[at], curve.errors[at], name))]
     if curve.all_features is not None:
         pairs.append(("With all features", score_number(curve.all_features, name)))
@@ -235,6 +294,7 @@ def _settings(record: SelectionRecord) -> list[Pair]:
     classes = [f"{one.name} ({one.count:,})" for one in data.classes or ()]
     reading = {name: value for name, value in request.reading.given().items() if name != "target"}
     chosen = " (auto)" if request.transform == "auto" else ""
+    curve = score_curve(record)
     pairs = [
         ("Data", request.source or "given in Python"),
         ("Reading", _options(reading)),
@@ -245,7 +305,7 @@ def _settings(record: SelectionRecord) -> list[Pair]:
         ("Parameters", _options(request.method.parameters)),
         ("Features asked for", "chosen by the method" if request.k is None else str(request.k)),
         ("Half-samples", f"{request.stability} pairs" if request.stability else ""),
-        ("Metric", "" if record.number is None else record.number.scoring),
+        ("Metric", "" if curve is None else curve.scoring),
         ("Transform", f"{record.transform}{chosen}"),
         ("Seed", str(request.seed)),
         ("Time", ", ".join(f"{stage} {seconds:.2f} s" for stage, seconds in record.timings.items())),

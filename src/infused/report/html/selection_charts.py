@@ -10,11 +10,24 @@ import numpy as np
 from infused._runtime.messages import count
 from infused.bench.tables import metric_title
 from infused.record.schema import SelectionRecord
-from infused.record.sentences import alone_words, error_text, measure, score_number, score_text, shown
+from infused.record.sentences import (
+    COLUMNS,
+    chance_words,
+    column_meanings,
+    effect_text,
+    error_text,
+    intervals_meaning,
+    measure,
+    p_value_text,
+    score_number,
+    score_text,
+    shown,
+)
 from infused.report.figures import (
     Coefficients,
     distances_to_last,
     record_coefficients,
+    record_explained,
     record_frequencies,
 )
 from infused.report.html.charts import (
@@ -34,6 +47,7 @@ from infused.report.html.charts import (
     row_chart,
 )
 from infused.report.html.page import Pair
+from infused.selectors.choose.budget import CostCurve
 from infused.selectors.choose.number import NumberCurve
 
 MOST_POINTS = 400
@@ -50,23 +64,23 @@ def _best(record: SelectionRecord) -> str:
 
 def explained_chart(record: SelectionRecord) -> Chart | None:
     """Show what each of the best features explains: by itself, and beyond the other selected ones."""
-    best = record.selected[:TOP]
-    if not best:
+    found = record_explained(record)
+    if found is None:
         return None
-    names = [feature.name for feature in best]
-    panels = [bars([100 * one.alone for one in best], names, "alone %{x:.3g}%", "@accent")]
-    if all(feature.unique is not None for feature in best):
-        shares = [100 * (feature.unique or 0.0) for feature in best]
-        panels.append(bars(shares, names, "unique %{x:.3g}%", "@series2", xaxis="x2"))
+    names = found.features
+    panels = [bars(found.alone, names, f"{COLUMNS['alone'].lower()} %{{x:.3g}}%", "@accent")]
+    if found.unique is not None:
+        words = f"{COLUMNS['unique'].lower()} %{{x:.3g}}%"
+        panels.append(bars(found.unique, names, words, "@series2", xaxis="x2"))
     halves = [[0.0, 0.46], [0.54, 1.0]] if len(panels) == 2 else [[0.0, 1.0]]
     axes = [
         axis(f"{title} (%)", domain=half, nticks=4, range=[0, 100], anchor="y")
-        for title, half in zip(("Alone", "Unique"), halves, strict=False)
+        for title, half in zip((COLUMNS["alone"], COLUMNS["unique"]), halves, strict=False)
     ]
     return row_chart(
         "scores",
         f"What {_best(record)} explain{'s' if len(record.selected) == 1 else ''}",
-        f"Alone: {alone_words(record)}. Unique: share of the target's variance that is lost without it.",
+        " ".join(f"{COLUMNS[key]}: {column_meanings(record)[key]}." for key in ("alone", "unique")),
         names,
         panels,
         wide=not record.coefficient_names,
@@ -88,6 +102,8 @@ def _coefficient_bars(record: SelectionRecord, found: Coefficients) -> Chart:
     whom = found.targets[0]
     effect = f"make {record.data.target} = {whom} more likely" if found.by_class else f"go with higher {whom}"
     opposite = "less likely" if found.by_class else "lower"
+    if record.data.events is not None:
+        effect, opposite = "go with earlier events", "later"
     return row_chart(
         "coefficients",
         f"Coefficients of {_best(record)}",
@@ -230,6 +246,67 @@ def stability_chart(record: SelectionRecord) -> Chart | None:
     )
 
 
+def block_chart(record: SelectionRecord) -> Chart | None:
+    """Show how many features of each block were selected, and what is lost without them."""
+    blocks = record.blocks
+    if not blocks or not record.selected:
+        return None
+    names = [one.name for one in blocks]
+    shares = [100 * one.n_selected / len(record.selected) for one in blocks]
+    panels = [bars(shares, names, "%{x:.3g}% of the selected features", "@accent")]
+    axes = [axis("Share of the selected features (%)", domain=[0.0, 1.0], range=[0, 100], anchor="y")]
+    if all(one.unique is not None for one in blocks):
+        lost = [100 * (one.unique or 0.0) for one in blocks]
+        panels.append(bars(lost, names, "%{x:.3g}% of the variance lost", "@series2", xaxis="x2"))
+        axes[0]["domain"] = [0.0, 0.46]
+        axes.append(axis("Variance lost without it (%)", domain=[0.54, 1.0], range=[0, 100], anchor="y"))
+    return row_chart(
+        "blocks",
+        "What each kind of features contributes",
+        "How many of the selected features are of each block, and what share of the variance of the target "
+        "a ridge regression on the selected features loses without it.",
+        names,
+        panels,
+        wide=True,
+        **{f"xaxis{n + 1 if n else ''}": one for n, one in enumerate(axes)},
+    )
+
+
+def effect_chart(record: SelectionRecord) -> Chart | None:
+    """Show the effects of the selected features with their intervals, in standard deviations of each."""
+    how = record.intervals
+    there = [one for one in record.selected if one.effect is not None]
+    rows = [
+        (one, one.effect) for one in there if one.effect and None not in (one.effect.low, one.effect.high)
+    ]
+    if how is None or not rows:
+        return None
+    best = rows[:TOP]
+    middle, low, high = (
+        [one.deviation * (getattr(one, name) or 0.0) for _, one in best] for name in ("effect", "low", "high")
+    )
+    said = [
+        f"{label(one.name)}<br>one unit: {effect_text(one)}<br>adjusted p {label(p_value_text(one))}"
+        for one, _ in best
+    ]
+    colours = ["@accent" if one.p_value <= 1 - how.level else "@quiet" for _, one in best]
+    names, few = [feature.name for feature, _ in best], len(there) - len(rows)
+    others = f" Without an interval, as too few half-samples selected them: {few}." if few else ""
+    return row_chart(
+        "effects",
+        f"Effects with {how.level:.0%} intervals",
+        f"Shown: {intervals_meaning(record)}; here of one standard deviation. In colour: adjusted p of at "
+        f"most {1 - how.level:.2g}.{others}",
+        names,
+        [
+            dots(middle, low, high, said, colours),
+            line([0, 0], [-0.6, len(names) - 0.4], "@mark", dash="dash"),
+        ],
+        xaxis=axis("Effect of one standard deviation"),
+        showlegend=False,
+    )
+
+
 def tried_chart(record: SelectionRecord) -> Chart | None:
     """Show what each method reached, with its standard error; the chosen one in colour."""
     tried = [one for one in record.tried if one.score is not None]
@@ -314,8 +391,27 @@ def number_chart(record: SelectionRecord) -> Chart | None:
     )
 
 
-def _number_curve(curve: NumberCurve) -> list[Trace]:
-    """Draw the means with their band, and a ring at the number that was chosen."""
+def cost_chart(record: SelectionRecord) -> Chart | None:
+    """Show the score against the budget, where one was given."""
+    curve = record.budget
+    if curve is None:
+        return None
+    name = measure(curve.scoring).words
+    return Chart(
+        "cost",
+        f"{name[0].upper()}{name[1:]} against cost",
+        f"Best panel along the ranking for each budget up to {curve.limit:g}: mean of {curve.n_folds} folds, "
+        f"one standard error to both sides. Ring: the budget that was chosen. The selected features cost "
+        f"{curve.total:g}. Level lines: all features, and none.",
+        360,
+        [*_number_curve(curve, "cost"), *_levels(record, curve)],
+        {"xaxis": axis("Cost"), "yaxis": axis(metric_title(curve.scoring)), "showlegend": True},
+        wide=True,
+    )
+
+
+def _number_curve(curve: NumberCurve | CostCurve, unit: str = "features") -> list[Trace]:
+    """Draw the means with their band, and a ring at what was chosen."""
     factor, sign = measure(curve.scoring).factor, measure(curve.scoring).unit
     means, errors = factor * np.array(curve.means), factor * np.array(curve.errors)
     ring = {"size": 14, "symbol": "circle-open", "color": "@mark", "line": {"width": 2.5, "color": "@mark"}}
@@ -328,19 +424,18 @@ def _number_curve(curve: NumberCurve) -> list[Trace]:
             "@accent",
             width=2,
             marker={"size": 6},
-            name="first k of the ranking",
+            name="first k of the ranking" if isinstance(curve, NumberCurve) else "best panel",
             customdata=[error_text(error, curve.scoring) for error in curve.errors],
-            said=f"%{{x}} features: %{{y:.4g}} ± %{{customdata}}{sign}",
+            said=f"%{{x:,}} {unit}: %{{y:.4g}} ± %{{customdata}}{sign}",
         ),
-        {**chosen, "mode": "markers", "name": f"chosen: {curve.chosen:,}"},
+        {**chosen, "mode": "markers", "name": f"chosen: {curve.chosen:,.10g}"},
     ]
 
 
-def _levels(record: SelectionRecord, curve: NumberCurve) -> list[Trace]:
+def _levels(record: SelectionRecord, curve: NumberCurve | CostCurve) -> list[Trace]:
     """Draw level lines at the scores of all features, and of none."""
-    chance = "majority class" if record.data.classes is not None else "mean of the target"
     whole = f"all {record.data.n_features:,} features"
-    levels = [(whole, curve.all_features, "dash"), (chance, curve.chance, "dot")]
+    levels = [(whole, curve.all_features, "dash"), (chance_words(record), curve.chance, "dot")]
     return [
         level_line(name, level, curve.scoring, (curve.ks[0], curve.ks[-1]), dash)
         for name, level, dash in levels
@@ -348,7 +443,7 @@ def _levels(record: SelectionRecord, curve: NumberCurve) -> list[Trace]:
     ]
 
 
-def level_line(name: str, score: float, scoring: str, ends: tuple[int, int], dash: str) -> Trace:
+def level_line(name: str, score: float, scoring: str, ends: tuple[float, float], dash: str) -> Trace:
     """Draw what is reached at every number of features alike."""
     value = shown(score, scoring)
     said = f"{label(name)}: {score_number(score, scoring)}{measure(scoring).unit}"

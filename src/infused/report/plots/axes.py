@@ -12,10 +12,11 @@ from matplotlib.image import AxesImage
 
 from infused._typing import Array, Floats
 from infused.exceptions import InputError
+from infused.record.schema import SurvivalCurves
 
 MOST_LABELS = 30  # along one side of a figure of usual size
 MOST_CHARACTERS = 36  # side by side below an axis; names that need more stand upright
-LONGEST_LABEL = 24
+LONGEST_LABEL, LONGEST_LEVEL = 24, 18
 
 Extend: TypeAlias = Literal["neither", "both", "min", "max"]
 
@@ -83,13 +84,10 @@ def label_places(axis: Axis, names: Sequence[str], places: Any = None, *, most: 
     axis.set_tick_params(which="both", length=0)
 
 
-def _shortened(name: str) -> str:
+def _shortened(name: str, longest: int = LONGEST_LABEL) -> str:
     """Cut the middle of a long name: columns of one table often differ in how they end."""
-    half = LONGEST_LABEL // 2
-    return name if len(name) <= LONGEST_LABEL else f"{name[:half]}…{name[-half:]}"
-
-
-LONGEST = 18
+    half = longest // 2
+    return name if len(name) <= longest else f"{name[:half]}…{name[-half:]}"
 
 
 def plot_levels(
@@ -103,9 +101,9 @@ def plot_levels(
     for panel, parts, meaning in zip(pair, (table, shares), ("Samples", "Share of the level"), strict=True):
         below = np.zeros(len(levels))
         for label, row in zip(counts, parts, strict=True):
-            panel.barh(places, row, left=below, label=_short(label))
+            panel.barh(places, row, left=below, label=_shortened(label, LONGEST_LEVEL))
             below = below + row
-        panel.set_yticks(places, [_short(level) for level in levels], parse_math=False)
+        panel.set_yticks(places, [_shortened(level, LONGEST_LEVEL) for level in levels], parse_math=False)
         panel.invert_yaxis()
         panel.set_xlabel(meaning)
     pair[0].set_title(f"Levels of {name!r}", parse_math=False)
@@ -113,5 +111,22 @@ def plot_levels(
     return pair
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}\u2026"
+def plot_survival(curves: SurvivalCurves, *, ax: Any = None) -> Array:
+    """Plot Kaplan-Meier curves of the parts of a feature, and their cumulative hazards.
+
+    Where hazards are proportional, as Cox's model says, so are the cumulative hazards.
+    """
+    pair = axes_pair(ax)
+    for part in curves.parts:
+        shares = np.array(part.shares)
+        with np.errstate(divide="ignore"):
+            hazards = np.where(shares > 0, -np.log(shares), np.nan)
+        name = _shortened(f"{part.name} ({part.n_events:,}/{part.count:,})", LONGEST_LEVEL)
+        for panel, values in zip(pair, (shares, hazards), strict=True):
+            panel.step(part.times, values, where="post", label=name)
+    pair[0].set(xlabel="Time", ylabel="Share without an event", ylim=(0, 1.02))
+    pair[1].set(xlabel="Time", ylabel="Cumulative hazard")
+    words = "" if curves.p_value is None else f", log-rank p = {curves.p_value:.2g}"
+    pair[0].set_title(f"Survival by {curves.name!r}{words}", parse_math=False)
+    pair[1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), title="events/samples")
+    return pair

@@ -12,10 +12,8 @@ from matplotlib.ticker import MaxNLocator
 
 from infused.bench import paper
 from infused.bench.plan import REFERENCES, ProtocolName
-from infused.bench.ranks import RankComparison
-from infused.bench.rows import metric_of, of_protocol, only_dataset
-from infused.bench.statistics import score_summary
-from infused.bench.table_formats import in_order, p_text
+from infused.bench.rows import in_order, metric_of, of_protocol, only_dataset
+from infused.bench.statistics import ALPHA, RankComparison, p_text, score_summary
 from infused.bench.tables import metric_title
 from infused.record.sentences import unit
 from infused.report.figures import score_curves
@@ -31,7 +29,8 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 LINES = ("-", "--", "-.")
 OURS = {"color": "#d55e00", "marker": "o", "linestyle": "-", "linewidth": 2.2, "zorder": 3.0}
 RANDOM = {"color": "0.45", "marker": "", "linestyle": ":", "linewidth": 1.6}
-REFERENCE = {"color": "0.25", "marker": "", "linestyle": (0, (6, 3)), "linewidth": 1.0}
+REFERENCE = {"color": "0.25", "marker": "", "linewidth": 1.0}
+ALL, CHANCE = (0, (6, 3)), "-."  # lines of all features, and of what predicts without any
 TOP = 2.1  # of the diagram, above the line of ranks
 LEAKY = "LEAKY: selected on all samples"
 
@@ -86,7 +85,7 @@ def plot_accuracy_curves(
     mine = of_protocol(rows, protocol)
     dataset, metric = only_dataset(mine), metric_of(mine, metric)
     summary = score_summary(mine, metric)
-    labels = in_order(summary["label"].unique(), paper.METHODS)
+    labels = in_order(summary["label"].unique())
     alone, styles = ax is None, method_styles(labels) if styles is None else styles
     ax = one_axes(ax, (7.2, 4.8))
     wash = 0.13 if len(labels) <= 6 else 0.07  # many bands would hide the lines
@@ -160,8 +159,8 @@ def plot_accuracy_grid(
 
     mine = of_protocol(rows, protocol)
     done = mine[mine["status"] == "ok"]
-    datasets = in_order(done["dataset"].unique(), paper.DATASETS)
-    styles = method_styles(in_order(done["label"].unique(), paper.METHODS))
+    datasets = in_order(done["dataset"].unique())
+    styles = method_styles(in_order(done["label"].unique()))
     across = min(columns, len(datasets))
     down = -(-len(datasets) // across)
     size = (3.6 * max(across, 2), 3.1 * down + 0.25 * len(styles) / across + 0.6)
@@ -196,7 +195,9 @@ def method_styles(labels: Sequence[str]) -> dict[str, Style]:
             "linestyle": LINES[n // len(COLOURS) % len(LINES)],
             "linewidth": 1.2,
         }
-        reference = dict.fromkeys(REFERENCES, REFERENCE)
+        reference = {
+            id: {**REFERENCE, "linestyle": CHANCE if rank else ALL} for rank, id in enumerate(REFERENCES)
+        }
         styles[label] = {"infused-lasso": OURS, "random": RANDOM, **reference}.get(label, usual)
     return styles
 
@@ -210,7 +211,7 @@ def plot_critical_difference(ranks: RankComparison, *, ax: Axes | None = None) -
     Parameters
     ----------
     ranks : RankComparison
-        From :func:`infused.bench.ranks.rank_comparison`.
+        From :func:`infused.bench.statistics.rank_comparison`.
     ax : matplotlib Axes, default=None
         Where to draw; by default on a new figure.
 
@@ -230,7 +231,7 @@ def plot_critical_difference(ranks: RankComparison, *, ax: Axes | None = None) -
     Examples
     --------
     >>> import pandas as pd
-    >>> from infused.bench.ranks import compare_ranks
+    >>> from infused.bench.statistics import compare_ranks
     >>> from infused.report import plot_critical_difference
     >>> scores = pd.DataFrame({"lasso": [0.9, 0.8, 0.7], "random": [0.6, 0.7, 0.5]}, index=["a", "b", "c"])
     >>> ax = plot_critical_difference(compare_ranks(scores))
@@ -255,7 +256,7 @@ def plot_critical_difference(ranks: RankComparison, *, ax: Axes | None = None) -
     ax.set_title(
         f"{f'{LEAKY}. ' if ranks.protocol == 'leaky' else ''}Mean ranks over {len(ranks.datasets)} data sets "
         f"(Iman and Davenport: p {p_text(ranks.friedman.f_p_value)};\n"
-        f"bars join what Nemenyi's test at {ranks.alpha:g} cannot tell apart)",
+        f"bars join what Nemenyi's test at {ALPHA:g} cannot tell apart)",
         fontsize="small",
     )
     ax.invert_xaxis()

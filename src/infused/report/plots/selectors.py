@@ -9,26 +9,30 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from infused._runtime.messages import count
 from infused._typing import Array, Floats
 from infused.exceptions import InputError, Setting
 from infused.graphs.validation import Graph, Target
+from infused.record.schema import ClassDistribution, SelectionRecord, SurvivalCurves, TargetScatter
+from infused.record.sentences import COLUMNS, measure
 from infused.report.figures import (
     TOP,
     Fitted,
+    Frequencies,
     coefficients,
     distances_to_last,
     frequencies,
     graph_pair,
+    record_alike,
+    record_explained,
+    record_frequencies,
+    shares_by_class,
     structure_map,
 )
 from infused.report.plots.axes import axes_pair, heat_map, label_places, one_axes, spread_limits
 
 MOST_STEMS = 200  # more would run into each other
-LINE, MARK, QUIET = (
-    "#0072b2",
-    "#d55e00",
-    "#999999",
-)  # blue, vermilion, grey: safe for colour-blind readers
+LINE, MARK, QUIET = "#0072b2", "#d55e00", "#999999"  # blue, vermilion, grey: safe for colour-blind readers
 
 
 def plot_convergence(selector: Any, *, gap: bool = False, ax: Axes | None = None) -> Axes:
@@ -148,7 +152,7 @@ def plot_coefficients(selector: Any, *, top: int | None = None, ax: Axes | None 
     label_places(ax.xaxis, found.features)
     ax.set_xlabel("Feature, best first")
     part = f"{len(found.features)} best of " if len(found.features) < found.n_selected else ""
-    ax.set_title(f"Coefficients of the {part}{_count(found.n_selected, 'selected feature')}")
+    ax.set_title(f"Coefficients of the {part}{count(found.n_selected, 'selected feature')}")
     return ax
 
 
@@ -201,7 +205,7 @@ def plot_structure(
     ax.set_xlabel("Feature, best first" if found.by_rank else "Feature")
     ax.set_ylabel("Feature, best first" if found.by_rank else "Feature")
     whose = "selected feature" if found.by_rank else "feature"
-    ax.set_title(f"Structural information of {_count(len(U), whose)}")
+    ax.set_title(f"Structural information of {count(len(U), whose)}")
     return ax
 
 
@@ -294,10 +298,6 @@ def _label_samples(ax: Axes, labels: Array, classes: bool) -> None:
         axis.set_label_text("Sample, sorted by class, then by value")
 
 
-def _count(n: int, thing: str) -> str:
-    return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
-
-
 GAP = 0.045  # between names, of the height
 
 
@@ -345,31 +345,90 @@ def plot_stability(
     found = frequencies(selector, order)
     ax = one_axes(ax, (6.4, 4.8 if path else 1.2 + 0.22 * len(found.features)))
     colours = [LINE if stable else QUIET for stable in found.stable]
-    if path:
-        lines = selector.path_[:, order]
-        heights = _apart(lines[-1], GAP)
-        last = float(selector.path_numbers_[-1])
-        for n, name in reversed(list(enumerate(found.features))):
-            ax.plot(selector.path_numbers_, lines[:, n], color=colours[n], marker=".", linewidth=1.2)
-            if found.stable[n]:
-                ax.annotate(
-                    name,
-                    (last, float(heights[n])),
-                    xytext=(6, 0),
-                    textcoords="offset points",
-                    fontsize="x-small",
-                    color=colours[n],
-                    va="center",
-                    annotation_clip=False,
-                )
-        ax.axhline(found.threshold, color=MARK, linestyle="--", linewidth=1.2)
-        ax.set(xlabel="Features per half-sample", ylabel="Selection frequency", ylim=(-0.02, 1.02))
-    else:
-        ax.barh(np.arange(len(found.features)), found.shares, color=colours, height=0.7)
-        ax.axvline(found.threshold, color=MARK, linestyle="--", linewidth=1.2)
-        label_places(ax.yaxis, found.features, most=len(found.features))  # as high as needed
-        ax.set(xlabel="Selection frequency", xlim=(0, 1.02), ylim=(len(found.features) - 0.4, -0.6))
-    ax.set_title(f"{found.bound} ({found.n_halves} half-samples)", fontsize="medium")
+    if not path:
+        return draw_frequencies(found, ax)
+    lines = selector.path_[:, order]
+    heights = _apart(lines[-1], GAP)
+    last = float(selector.path_numbers_[-1])
+    for n, name in reversed(list(enumerate(found.features))):
+        ax.plot(selector.path_numbers_, lines[:, n], color=colours[n], marker=".", linewidth=1.2)
+        if found.stable[n]:
+            ax.annotate(
+                name,
+                (last, float(heights[n])),
+                xytext=(6, 0),
+                textcoords="offset points",
+                fontsize="x-small",
+                color=colours[n],
+                va="center",
+                annotation_clip=False,
+            )
+    ax.axhline(found.threshold, color=MARK, linestyle="--", linewidth=1.2)
+    ax.set(xlabel="Features per half-sample", ylabel="Selection frequency", ylim=(-0.02, 1.02))
+    ax.set_title(f"{found.bound}\n({found.n_halves} half-samples)", fontsize="medium")
+    return ax
+
+
+def draw_frequencies(found: Frequencies, ax: Axes) -> Axes:
+    """Draw selection frequencies as bars, those that reach the threshold in colour."""
+    colours = [LINE if stable else QUIET for stable in found.stable]
+    ax.barh(np.arange(len(found.features)), found.shares, color=colours, height=0.7)
+    ax.axvline(found.threshold, color=MARK, linestyle="--", linewidth=1.2)
+    label_places(ax.yaxis, found.features, most=len(found.features))  # as high as needed
+    ax.set(xlabel="Selection frequency", xlim=(0, 1.02), ylim=(len(found.features) - 0.4, -0.6))
+    ax.set_title(f"{found.bound}\n({found.n_halves} half-samples)", fontsize="medium")
+    return ax
+
+
+def plot_effects(inference: Any, *, top: int | None = None, ax: Axes | None = None) -> Axes:
+    """Plot effects with their intervals, the smallest p-value on top (a forest plot).
+
+    Features with an adjusted p-value of one less the level of the intervals, or below, are in colour.
+
+    Parameters
+    ----------
+    inference : SelectionInference
+        Fitted.
+    top : int, default=None
+        How many features; by default at most 30 of those with a finite interval.
+    ax : matplotlib Axes, default=None
+        Where to draw; by default on a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
+
+    See Also
+    --------
+    infused.SelectionInference : What it shows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_regression
+    >>> from infused import SelectionInference
+    >>> from infused.report import plot_effects
+    >>> X, y = make_regression(n_features=10, n_informative=3, noise=20, random_state=0)
+    >>> found = SelectionInference(n_splits=10, random_state=0).fit(X, y)
+    >>> plot_effects(found).get_xlabel()
+    'Effect of one unit, 90% intervals'
+    """
+    if not hasattr(inference, "conf_int_"):
+        raise InputError(f"{type(inference).__name__} is no fitted SelectionInference")
+    finite = np.flatnonzero(np.isfinite(inference.conf_int_).all(axis=1))
+    order = finite[np.lexsort((-inference.frequencies_[finite], inference.p_values_[finite]))]
+    order = order[: TOP if top is None else top]
+    known = getattr(inference, "feature_names_in_", None)
+    names = [f"feature {j}" if known is None else str(known[j]) for j in order]
+    ax = one_axes(ax, (6.4, 1.2 + 0.22 * len(order)))
+    clear = inference.p_values_[order] <= 1 - inference.level
+    for place, j in enumerate(order):
+        colour = LINE if clear[place] else QUIET
+        ax.plot(inference.conf_int_[j], [place, place], color=colour, linewidth=1.6)
+        ax.plot(inference.coef_[j], place, "o", color=colour, markersize=4)
+    ax.axvline(0.0, color=MARK, linestyle="--", linewidth=1.2)
+    label_places(ax.yaxis, names, most=len(names))
+    ax.set(xlabel=f"Effect of one unit, {inference.level:.0%} intervals", ylim=(len(order) - 0.4, -0.6))
     return ax
 
 
@@ -380,3 +439,151 @@ def _apart(ends: Floats, gap: float) -> Floats:
     for above, below in pairwise(order):
         heights[below] = min(heights[below], heights[above] - gap)
     return heights
+
+
+PANELS = ("ranking", "values", "redundancy", "stability")
+GREEN = "#009e73"
+FEW_CLASSES = 6
+
+
+def plot_selection(selection: Any, *, axes: Any = None) -> Array:
+    """Plot the main result of a selection: ranking, values of the best feature, redundancy, stability.
+
+    The ranking shows what each feature explains alone and adds to the others; of times and events, hazard
+    ratios with their 95% intervals. The values are those of the best feature, by class or against the target.
+    Where stability was not measured, the last panel has the score against the number of features with one
+    standard error to both sides, or says that nothing was measured. The numbers are those of the page.
+
+    Parameters
+    ----------
+    selection : Selection
+        What :func:`infused.select` returns.
+    axes : array of four matplotlib Axes, default=None
+        Where to draw; by default on a new figure.
+
+    Returns
+    -------
+    ndarray of four matplotlib Axes
+        Ranking, values, redundancy and stability.
+
+    See Also
+    --------
+    plot_coefficients : Coefficients of the selected features.
+    infused.Selection.report : The page, which shows the same and more.
+
+    Examples
+    --------
+    >>> import infused
+    >>> axes = infused.report.plot_selection(infused.select("wine", k=4, stability=5))
+    >>> [ax.get_xlabel() for ax in axes][::3]
+    ['Percent explained', 'Selection frequency']
+    """
+    record = getattr(selection, "record", None)
+    if not isinstance(record, SelectionRecord):
+        raise InputError(f"{type(selection).__name__} is no Selection: pass what infused.select returns")
+    if not record.selected:
+        raise InputError("nothing is selected: ask for a number of features, k")
+    if axes is None:
+        import matplotlib.pyplot as plt
+
+        axes = plt.subplots(2, 2, figsize=(11.0, 8.0), layout="constrained")[1]
+    drawn = np.array(axes, dtype=object).ravel()
+    if len(drawn) != len(PANELS) or not all(isinstance(one, Axes) for one in drawn):
+        raise InputError("axes must be four matplotlib Axes, as from plt.subplots(2, 2)[1]")
+    for draw, ax in zip((_ranking, _values, _redundancy, _stability), drawn, strict=True):
+        draw(record, ax)
+    return drawn
+
+
+def _ranking(record: SelectionRecord, ax: Axes) -> None:
+    """Draw both shares as bars; of times and events hazard ratios with their intervals."""
+    found = record_explained(record)
+    hazards = [one.hazard for one in record.selected[: len(found.features)]] if found else []
+    if found is None:
+        return
+    places = np.arange(len(found.features))
+    if any(hazards):
+        for place, one in zip(places, hazards, strict=True):
+            if one is not None:
+                ax.plot([one.low, one.high], [place, place], color=LINE, linewidth=1.6)
+                ax.plot(one.ratio, place, "o", color=LINE)
+        ax.axvline(1.0, color=MARK, linestyle="--", linewidth=1.2)
+        ax.set(xscale="log", xlabel="Hazard ratio, 95% interval", title="Ranked features")
+    else:
+        ax.barh(places - 0.19, found.alone, 0.38, color=LINE, label=COLUMNS["alone"])
+        if found.unique is not None:
+            ax.barh(places + 0.19, found.unique, 0.38, color=GREEN, label=COLUMNS["unique"])
+        ax.set(xlabel="Percent explained", xlim=(min(0.0, found.alone.min()), 100), title="Ranked features")
+        ax.legend(loc="lower right", fontsize="small")
+    label_places(ax.yaxis, found.features)
+    ax.set_ylim(len(places) - 0.4, -0.6)
+
+
+def _values(record: SelectionRecord, ax: Axes) -> None:
+    """Draw the values of the best feature, as the page does."""
+    every: tuple[SurvivalCurves | TargetScatter | ClassDistribution, ...] = (
+        *record.survival,
+        *record.scatters,
+        *record.distributions,
+    )
+    found = next(iter(every), None)
+    if found is None:
+        ax.set_axis_off()
+        return
+    if isinstance(found, SurvivalCurves):
+        for part in found.parts:
+            ax.step(part.times, part.shares, where="post", label=part.name)
+        ax.set(xlabel="Time", ylabel="Share without an event", ylim=(0, 1.02))
+        ax.legend(fontsize="small")
+    elif isinstance(found, TargetScatter):
+        ax.plot(found.values, found.target, ".", color=LINE, alpha=0.5)
+        ax.set_ylabel(record.data.target, parse_math=False)
+        if found.levels is not None:
+            label_places(ax.xaxis, found.levels)
+    else:
+        _by_class(record, found, ax)
+    ax.set_title(f"Values of {found.name}", parse_math=False)
+
+
+def _by_class(record: SelectionRecord, found: ClassDistribution, ax: Axes) -> None:
+    names, shares = [one.name for one in record.data.classes or ()], shares_by_class(found)
+    if len(names) > FEW_CLASSES:
+        heat_map(ax, shares, (0.0, float(shares.max())), "Percent of the class", aspect="auto", cmap="Blues")
+        label_places(ax.yaxis, names)
+        ax.set_xticks([-0.5, shares.shape[1] - 0.5], [f"{found.edges[0]:.3g}", f"{found.edges[-1]:.3g}"])
+        return
+    for name, row in zip(names, shares, strict=True):
+        ax.stairs(row, found.edges, fill=True, alpha=0.25)
+        ax.stairs(row, found.edges, label=name, color=ax.patches[-1].get_facecolor()[:3], linewidth=1.6)
+    if found.levels is not None:
+        label_places(ax.xaxis, found.levels)
+    ax.set_ylabel("Percent of the class")
+    ax.legend(fontsize="small", title=record.data.target).get_title().set_parse_math(False)
+
+
+def _redundancy(record: SelectionRecord, ax: Axes) -> None:
+    """Draw |r| of each two selected features."""
+    found = record_alike(record)
+    if found is None:
+        ax.set_axis_off()
+        return
+    heat_map(ax, found.matrix, (0.0, 1.0), "|r|", cmap="Blues")
+    label_places(ax.yaxis, found.features)
+    label_places(ax.xaxis, found.features)
+    ax.set_title(f"Redundancy: the largest |r| of two is {found.strongest:.2f}")
+
+
+def _stability(record: SelectionRecord, ax: Axes) -> None:
+    """Draw selection frequencies; without them, the score against the number of features."""
+    found, curve = record_frequencies(record), record.number
+    if found is not None:
+        draw_frequencies(found, ax)
+    elif curve is not None:
+        factor = measure(curve.scoring).factor
+        errors = np.abs(factor * np.array(curve.errors))
+        ax.errorbar(curve.ks, factor * np.array(curve.means), errors, color=LINE, marker="o", capsize=3)
+        ax.axvline(curve.chosen, color=MARK, linestyle="--", linewidth=1.2)
+        ax.set(xlabel="Number of features", ylabel=measure(curve.scoring).words, title="How many features")
+    else:
+        ax.set_axis_off()
+        ax.text(0.5, 0.5, "Stability was not measured:\nuse stability=50", ha="center", va="center")

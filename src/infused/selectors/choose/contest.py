@@ -18,22 +18,25 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from infused._runtime.messages import reason
+from infused._runtime.processes import each
 from infused._runtime.progress import Stage, reporting
-from infused._runtime.tasks import each
 from infused._typing import Array, Data, Floats, Ints, TargetKind
 from infused.exceptions import InputError
+from infused.samples import ALONE, Samples, Split
+from infused.selectors.choose.evaluators import Scoring
 from infused.selectors.choose.number import (
     LINEAR,
+    TREE_NUMBERS,
     TREES,
     Evaluation,
     Fold,
     NumberCurve,
-    Split,
+    Relation,
     curve_of,
     evaluations,
+    p_folds,
 )
-from infused.selectors.choose.scoring import Scoring
-from infused.selectors.method import with_groups
+from infused.selectors.method import Method, with_groups
 
 ROWS, COLUMNS = 30, 10  # of the smallest part
 USUAL, STEEP, SLOWEST = 2.0, 4.0, 8.0  # by what a fit grows where rows and columns double
@@ -122,7 +125,10 @@ class Probe:
         start = perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            features_by_rank(selector, part, fold.y[rows], self._kind, groups=own, weights=weights)
+            samples = fold.samples.take(rows)
+            features_by_rank(
+                selector, part, fold.y[rows], self._kind, groups=own, weights=weights, samples=samples
+            )
         return perf_counter() - start
 
 
@@ -137,7 +143,9 @@ def _narrowed(selector: Any, groups: Ints | None, n_columns: int, of: int) -> An
     copy, own = clone(selector), selector.get_params(deep=False)
     if n_columns == of:
         return copy
-    changed: dict[str, Any] = {"keep": None} if own.get("keep") is not None else {}
+    changed: dict[str, Any] = {
+        name: None for name in ("keep", "penalty_factors") if own.get(name) is not None
+    }
     fusion = own.get("fusion", "none")
     if not (isinstance(fusion, str) and fusion in ("none", "chain")):
         changed |= {"fusion": "chain", "grid_shape": None}
@@ -155,6 +163,8 @@ class Trial:
     """Not fitted; it ranks as many features as are needed."""
     curves: dict[str, NumberCurve] = field(default_factory=dict)
     """By evaluation model."""
+    scores: dict[str, Floats] = field(default_factory=dict)
+    """By evaluation model, folds x numbers."""
     seconds: float = 0.0
     fit_seconds: float = 0.0
     """Of the slowest ranking of a fold."""
@@ -183,6 +193,8 @@ class Contest:
     """How many the methods were tried on, where time did not suffice for all."""
     models: dict[str, Evaluation] = field(init=False)
     """The evaluation models, by name."""
+    beside: dict[str, Floats] = field(init=False, default_factory=dict)
+    """By evaluation model, the scores of no feature and of all features in each fold."""
 
     def __post_init__(self) -> None:
         self.models = evaluations(self.y, self.kind, self.grid)
@@ -197,12 +209,12 @@ class Contest:
                 self._probe(trials)
                 self._thin_out()
             self.trials = sorted(trials, key=lambda one: inf if one.probe is None else one.probe.seconds)
-            beside = list(
-                self._on_folds(_references, self.models, self.kind, self.scoring, not self.clock.limited)
-            )
+            whole = not self.clock.limited
+            beside = np.array(list(self._on_folds(_references, self.models, self.kind, self.scoring, whole)))
+            self.beside = {name: beside[:, place] for place, name in enumerate(self.models)}
             for one in self.trials:
                 if one.status == WAITING:
-                    self._try(one, beside, stage)
+                    self._try(one, stage)
 
     def chosen(self, rule: str) -> tuple[Trial, int]:
         """Choose the method and the number: the best mean, or the smallest within one standard error."""
@@ -225,6 +237,37 @@ class Contest:
         if not tried:
             raise InputError(f"no method could be tried: {self.trials[0].name} {self.trials[0].status}")
         return max(self.models, key=lambda model: max(max(one.curves[model].means) for one in tried))
+
+    def relation(self, one: Trial, number: int) -> Relation | None:
+        """Compare the linear model with boosted trees, on so many features of a method and on all.
+
+        None where there are no trees, or where time is limited. Where trees look better, the linear model
+        gets a further chance on the features that explain most by themselves: on all features together it
+        may fail for their number alone.
+        """
+        if TREES not in one.scores or self.clock.limited:
+            return None
+        linear, trees = (
+            (own[:, int(np.searchsorted(model.numbers, number, "right")) - 1], self.beside[name][:, 1])
+            for (name, model), own in zip(self.models.items(), one.scores.values(), strict=True)
+        )
+        better, rival = max(trees, key=_mean), max(linear, key=_mean)
+        if _mean(better) > _mean(rival):
+            with reporting(None):
+                along = np.array(list(self._on_folds(_by_themselves, self.kind, self.scoring)))
+            linear = (linear[0], max(linear[1], along[:, np.nanmean(along, axis=0).argmax()], key=_mean))
+            rival = max(linear, key=_mean)
+        chance = self.beside[TREES][:, 0]
+        # The better of two scores of the trees was taken.
+        p_value = min(1.0, 2 * max(p_folds(better - rival), p_folds(better - chance)))
+        return Relation(
+            linear=_mean(linear[0]),
+            linear_all=None if np.isnan(linear[1]).all() else _mean(linear[1]),
+            boosted_trees=_mean(trees[0]),
+            boosted_trees_all=None if np.isnan(trees[1]).all() else _mean(trees[1]),
+            p_value=p_value,
+            p_missed=p_folds(trees[1] - trees[0]),
+        )
 
     def _on_folds(self, function: Callable[..., Any], *how: Any) -> Generator[Any]:
         """Call a function for every fold: side by side on a cluster, but not where each waits for a clock."""
@@ -286,7 +329,7 @@ class Contest:
         self.n_samples = int(stays.sum())
         return max(len(train) for train, _ in self.splits)
 
-    def _try(self, one: Trial, beside: list[list[tuple[float, float]]], stage: Stage) -> None:
+    def _try(self, one: Trial, stage: Stage) -> None:
         first = not any(other.curves for other in self.trials)
         start = perf_counter()
         n_fits = len(self.splits) + self.refit
@@ -298,9 +341,8 @@ class Contest:
             scores = self._scores(one, stage, first)
             if scores is not None:
                 for place, (name, model) in enumerate(self.models.items()):
-                    own = np.array([fold[place] for fold in scores])
-                    references = [fold[place] for fold in beside]
-                    one.curves[name] = curve_of(own, model.numbers, references, self.scoring, name)
+                    one.scores[name] = own = np.array([fold[place] for fold in scores])
+                    one.curves[name] = curve_of(own, model.numbers, self.beside[name], self.scoring, name)
                 one.status = TRIED
         except (ValueError, ArithmeticError, MemoryError) as error:
             if len(self.trials) == 1:  # there is nothing else to choose
@@ -336,7 +378,8 @@ def curve_of_one(contest: Contest, selector: Any) -> NumberCurve:
     """Choose the number of features of one selector, which ranks the largest number."""
     trial = Trial(type(selector).__name__, selector)
     contest.run([trial])
-    return trial.curves[contest.model]
+    curve = trial.curves[contest.model]
+    return replace(curve, relation=contest.relation(trial, curve.chosen))
 
 
 def _references(
@@ -346,6 +389,20 @@ def _references(
         return [model.beside(fold, kind, scoring, whole) for model in models.values()]
 
 
+def _by_themselves(kind: TargetKind, scoring: Scoring, fold: Fold) -> Floats:
+    """Score a linear model on the first 1, 2, 3, 5, ... features by the F test of each."""
+    with _quietly():
+        anova, groups, weights = Method("anova").make({"target": kind}), fold.variables, fold.weights
+        order = features_by_rank(anova, fold.X, fold.y, kind, groups=groups, weights=weights)
+        numbers = np.unique(np.minimum(TREE_NUMBERS, len(order)))
+        return evaluations(fold.y, kind, numbers)[LINEAR].along(order, fold, scoring)
+
+
+def _mean(scores: Floats) -> float:
+    """Average over the folds that have a score; minus infinity where none has."""
+    return -inf if np.isnan(scores).all() else float(np.nanmean(scores))
+
+
 def _scores_on_fold(
     selector: Any, models: dict[str, Evaluation], kind: TargetKind, scoring: Scoring, fold: Fold
 ) -> tuple[list[Floats], float, float]:
@@ -353,7 +410,13 @@ def _scores_on_fold(
     start = perf_counter()
     with _quietly():
         order = features_by_rank(
-            clone(selector), fold.X, fold.y, kind, groups=fold.variables, weights=fold.weights
+            clone(selector),
+            fold.X,
+            fold.y,
+            kind,
+            groups=fold.variables,
+            weights=fold.weights,
+            samples=fold.samples,
         )
         fitting = perf_counter() - start
         scores = [model.along(order, fold, scoring) for model in models.values()]
@@ -376,6 +439,7 @@ def features_by_rank(
     ks: Sequence[int] = (),
     groups: Ints | None = None,
     weights: Floats | None = None,
+    samples: Samples = ALONE,
 ) -> Ints:
     """Fit a selector, and list all features from the best to the worst.
 
@@ -386,7 +450,8 @@ def features_by_rank(
     name = type(selector).__name__
     if kind == "real" and not _knows_target(selector) and (y == np.round(y)).all():
         y = y + 0.5  # scikit-learn takes whole numbers for classes, and no selector minds where zero is
-    with_groups(selector, groups).fit(X, y, **({} if weights is None else {"sample_weight": weights}))
+    given = {} if weights is None else {"sample_weight": weights}
+    with_groups(selector, groups).fit(X, y, **given, **samples.taken_by(selector))
     if not hasattr(selector, "ranking_"):
         raise InputError(f"{name} sets no ranking_, which tells the best k for every k")
     ranking = np.asarray(selector.ranking_)

@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite, sqrt
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from sklearn.utils.validation import check_consistent_length
+from scipy.special import stdtr
 
+from infused._design import dense
 from infused._runtime.messages import reason
 from infused._typing import Array, Data, Floats, Ints, TargetKind
 from infused.coding import columns_of
 from infused.exceptions import InputError, Setting
-from infused.selectors.choose.evaluators import CONSTANT, LARGEST_WHOLE, Evaluator, scaled
-from infused.selectors.choose.scoring import Scoring, check_scoring, scoring_for
+from infused.samples import ALONE, Samples, Split
+from infused.selectors.choose.evaluators import (
+    CONSTANT,
+    LARGEST_WHOLE,
+    Evaluator,
+    Scoring,
+    check_scoring,
+    scaled,
+    scoring_for,
+)
 
 MOST_SAMPLES = 3000  # a choice gains nothing from more
 FEWEST_SAMPLES = 10
+FEWEST_EVENTS = 6
 FEW_FEATURES, STEP, MOST_FEATURES = 20, 10, 200
 SMALL_NUMBERS = (1, 2, 3, 5, 7, 10, 15)
 
@@ -30,6 +39,7 @@ LINEAR, TREES = "linear", "boosted-trees"
 FAST: dict[TargetKind, Evaluator] = {
     "classes": Evaluator("sklearn.svm:LinearSVC", {"dual": "auto"}),
     "real": Evaluator("sklearn.linear_model:Ridge"),
+    "survival": CONSTANT["survival"],
 }
 BOOSTING: dict[TargetKind, str] = {
     "classes": "sklearn.ensemble:HistGradientBoostingClassifier",
@@ -40,8 +50,33 @@ LARGEST_LEAF = 20
 TREE_NUMBERS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100, 200)  # of features: trees take longer
 MOST_ENTRIES = 2 * 10**6  # of all features, to be given to boosted trees together
 
-#: Positions of the training and of the test samples.
-Split = tuple[Ints, Ints]
+
+@dataclass(frozen=True)
+class Relation:
+    """How well a linear model and boosted trees predict from the selected and from all features."""
+
+    linear: float
+    """Score of the linear model on the selected features."""
+    linear_all: float | None
+    """Its score on all features, or on those that explain most by themselves, whichever is better."""
+    boosted_trees: float
+    boosted_trees_all: float | None
+    """None, as ``linear_all``, where all features are too many to be tried together."""
+    p_value: float
+    """Of boosted trees being ahead of the linear model and of no features at all."""
+    p_missed: float
+    """Of all features being ahead of the selected ones, by boosted trees."""
+
+    @property
+    def best_linear(self) -> float:
+        """Return the better score of the linear model."""
+        return max(self.linear, self.linear if self.linear_all is None else self.linear_all)
+
+    @property
+    def best_trees(self) -> float:
+        """Return the better score of the boosted trees."""
+        every = self.boosted_trees_all
+        return max(self.boosted_trees, self.boosted_trees if every is None else every)
 
 
 @dataclass(frozen=True)
@@ -59,7 +94,7 @@ class NumberCurve:
     errors: tuple[float, ...]
     """Standard errors of the means."""
     chance: float
-    """What the majority class, or the mean of the target, reaches."""
+    """What a model without features reaches: the majority class, or the mean of the target."""
     all_features: float | None
     """What all features reach; None where they are too many to be tried together."""
     best: int
@@ -68,6 +103,8 @@ class NumberCurve:
     """The smallest number within one standard error of that."""
     model: str = LINEAR
     """The evaluation model: "linear" or "boosted-trees", whichever predicts better."""
+    relation: Relation | None = None
+    """Both evaluation models at the chosen number; None where boosted trees were not tried."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +119,8 @@ class Fold:
     """The variable of each column; None where every column is one."""
     weights: Floats | None = None
     weights_test: Floats | None = None
+    samples: Samples = ALONE
+    """How the training samples are related."""
 
     @property
     def n_variables(self) -> int:
@@ -117,10 +156,11 @@ class Evaluation:
 def evaluations(y: Array, kind: TargetKind, numbers: Ints) -> dict[str, Evaluation]:
     """Return the models that evaluate a ranking: a linear one, and boosted trees of one target.
 
-    Trees see relations that are not linear. They are left out where classes are more than ten.
+    Trees see relations that are not linear. They are left out where classes are more than ten, and for times
+    and events.
     """
     found = {LINEAR: Evaluation(FAST[kind], numbers, LARGEST_WHOLE / 8)}
-    if y.ndim > 1 or (kind == "classes" and len(np.unique(y)) > MOST_CLASSES):
+    if y.ndim > 1 or kind == "survival" or (kind == "classes" and len(np.unique(y)) > MOST_CLASSES):
         return found
     settings = {
         "max_iter": 30,
@@ -135,10 +175,11 @@ def evaluations(y: Array, kind: TargetKind, numbers: Ints) -> dict[str, Evaluati
     return found
 
 
-def curve_of(
-    scores: Floats, grid: Ints, beside: Sequence[tuple[float, float]], scoring: Scoring, model: str
-) -> NumberCurve:
-    """Average over folds, and choose by the rule of one standard error; ``scores`` are folds x numbers."""
+def curve_of(scores: Floats, grid: Ints, beside: Floats, scoring: Scoring, model: str) -> NumberCurve:
+    """Average over folds, and choose by the rule of one standard error; ``scores`` are folds x numbers.
+
+    ``beside`` are the scores of no feature and of all features in each fold.
+    """
     if np.isnan(scores).all(axis=0).any():
         raise InputError(
             Setting("scoring", scoring.name),
@@ -146,7 +187,7 @@ def curve_of(
             Setting("cv"),
         )
     mean, errors = np.nanmean(scores, axis=0), standard_errors(scores)
-    chance, whole = np.array(beside).T
+    chance, whole = beside.T
     best = int(mean.argmax())
     return NumberCurve(
         scoring=scoring.name,
@@ -171,6 +212,24 @@ def standard_errors(scores: Floats) -> Floats:
         return np.asarray(np.nan_to_num(np.nanstd(scores, axis=0, ddof=1) / np.sqrt(len(scores))))
 
 
+def p_ahead(gain: float, error: float, n_folds: int) -> float:
+    """Return the p-value of a mean gain over folds being positive, with the standard error of that mean.
+
+    The one-sided test of Nadeau and Bengio (2003) allows for training parts that overlap.
+    """
+    if gain <= 0 or n_folds < 2 or not isfinite(error):
+        return 1.0
+    overlap = sqrt(1 + n_folds / (n_folds - 1))
+    return float(stdtr(n_folds - 1, -gain / (overlap * error))) if error else 0.0
+
+
+def p_folds(gains: Floats) -> float:
+    """Return :func:`p_ahead` of the gains of single folds; those without a score are left out."""
+    known = gains[~np.isnan(gains)]
+    error = float(standard_errors(known[:, None])[0])
+    return p_ahead(float(known.mean()), error, len(known)) if len(known) else 1.0
+
+
 def checked_scoring(scoring: Any, y: Array, kind: TargetKind) -> Scoring:
     """Return the score that was asked for or that suits y; raise where it cannot be had."""
     if isinstance(scoring, str):
@@ -190,27 +249,34 @@ def numbers_to_try(n_features: int, least: int = 1) -> Ints:
 
 
 def splits_by(
-    cv: Any, X: Data, y: Array, kind: TargetKind, samples: Any, seed: int
+    cv: Any, X: Data, y: Array, kind: TargetKind, samples: Samples, seed: int
 ) -> tuple[Ints, list[Split]]:
     """Return the samples to choose on, and folds of them by a number of folds or by a splitter.
 
     A number of folds is stratified and shuffled, keeps groups of samples whole, and takes at most 3,000
     samples; a splitter sees all of them, in their order.
     """
-    if samples is not None:
-        check_consistent_length(y, samples)
-        samples = np.asarray(samples)
     if cv is None or isinstance(cv, Integral):
-        return to_choose_on(y, kind, 5 if cv is None else int(cv), seed, samples, (": give a number",))
+        n_folds = 5 if cv is None else int(cv)
+        if samples:
+            samples.check_folds(n_folds, "cv")
+        return to_choose_on(y, kind, n_folds, seed, samples, (": give a number",))
     from sklearn.model_selection import check_cv
 
     try:
-        splitter = check_cv(cv, y, classifier=kind == "classes")
-        splits = [_positions(split, len(y)) for split in splitter.split(X, y, samples)]
+        own = y["event"] if kind == "survival" else y
+        splitter = check_cv(cv, own, classifier=kind != "real")
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
+            splits = [_positions(split, len(y)) for split in splitter.split(X, own, samples.groups)]
         if not splits:
             raise ValueError("it gives no split")
     except (ValueError, TypeError) as error:
         raise InputError(Setting("cv", cv), f" cannot split these samples: {reason(error)}") from error
+    if samples.groups is not None and any(
+        np.isin(samples.groups[b], samples.groups[a]).any() for a, b in splits
+    ):
+        raise InputError(Setting("cv", cv), " parts groups of ", Setting("sample_groups"), ": give a number")
     return np.arange(len(y)), splits
 
 
@@ -231,7 +297,7 @@ def to_choose_on(
     kind: TargetKind,
     n_folds: int,
     seed: int,
-    samples: Array | None = None,
+    samples: Samples,
     instead: tuple[str | Setting, ...] = (),
 ) -> tuple[Ints, list[Split]]:
     """Return enough samples, and folds of them whose training parts all have two classes."""
@@ -249,43 +315,31 @@ def to_choose_on(
                 "choosing by cross-validation needs two classes with at least two samples each", *instead
             )
         n_folds = min(n_folds, int(counts[-1]))
-    return few, folds_of(y, kind, n_folds, seed, None if samples is None else samples[few])
-
-
-def folds_of(y: Array, kind: TargetKind, n_folds: int, seed: int, groups: Array | None = None) -> list[Split]:
-    """Split into the folds of one repeat: classes in equal shares, groups unbroken.
-
-    A class with fewer samples than folds is in some test parts only.
-    """
-    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
-
-    if kind == "classes":
-        splitter = StratifiedKFold if groups is None else StratifiedGroupKFold
-    else:
-        splitter = KFold if groups is None else GroupKFold
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-        parts = splitter(n_folds, shuffle=True, random_state=seed)
-        return list(parts.split(np.zeros((len(y), 1)), y, groups))
+    if kind == "survival":
+        n_events = int(y["event"].sum())
+        if n_events < FEWEST_EVENTS:
+            raise InputError(
+                f"cross-validation needs at least {FEWEST_EVENTS} events, but there are {n_events}",
+                *instead,
+            )
+        n_folds = min(n_folds, n_events // 2)
+    samples = samples.take(few)
+    return few, samples.folds(y, kind, n_folds, seed)
 
 
 def enough_samples(y: Array, kind: TargetKind, seed: int) -> Ints:
-    """Choose at most 3,000 samples, of every class a share."""
+    """Choose at most 3,000 samples, of every class or of the events a share."""
     if len(y) <= MOST_SAMPLES:
         return np.arange(len(y))
     from sklearn.model_selection import StratifiedShuffleSplit
 
     random = np.random.default_rng(seed)
     chosen = random.permutation(len(y))[:MOST_SAMPLES]
-    if kind == "classes" and np.unique(y, return_counts=True)[1].min() >= 2:
+    y = y["event"] if kind == "survival" else y
+    if kind != "real" and np.unique(y, return_counts=True)[1].min() >= 2:
         split = StratifiedShuffleSplit(1, train_size=MOST_SAMPLES, random_state=seed)
         chosen = next(split.split(np.zeros((len(y), 1)), y))[0]
     return np.sort(chosen)
-
-
-def dense(X: Data) -> Floats:
-    """Return values as a dense array."""
-    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
 
 
 def _score(evaluator: Evaluator, fitted: Floats, unseen: Floats, fold: Fold, scoring: Scoring) -> float:

@@ -12,19 +12,26 @@ so that features and copies together have the covariance :math:`\Sigma` in each 
 :math:`\Sigma - S` in every other block. It stays as it is when a feature changes places with any of its
 copies (Gimenez and Zou 2019). Every S with :math:`0 \preceq S \preceq \frac{m+1}m \Sigma` will do; the larger
 s, the easier is a feature told from its copies.
+
+Samples that are far out in all features at once follow a multivariate t distribution instead: a Gaussian
+sample times a scale of its own, :math:`w^2 = \nu / \chi^2_\nu`. Given its scale a sample is Gaussian, so its
+scale is drawn given the sample first, and the covariance above is multiplied by :math:`w^2`.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from math import ceil
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
+from scipy.optimize import minimize
+from scipy.special import betaln
 from sklearn.covariance import ledoit_wolf
 from sklearn.utils import check_random_state
 
@@ -33,22 +40,35 @@ from infused._runtime.messages import count
 from infused._runtime.progress import Stage
 from infused._runtime.threads import memory_budget, require, workers
 from infused._typing import Array, Floats, Ints
+from infused.datafits import Cox, martingale_residuals
 from infused.exceptions import InputError, Setting
-from infused.penalties.rows import GroupNorms, RowGroups
-from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, ahead, how_many, ranks
+from infused.penalties.norms import GroupNorms, RowGroups
+from infused.samples import Samples
+from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, ahead, documented, how_many, ranks
 from infused.selectors.control.redundancy import cluster_representatives
-from infused.selectors.docs import KNOCKOFFS, documented
 from infused.selectors.inputs.checks import check_inputs
 from infused.selectors.inputs.groups import GROUPS, KEEP, Groups
-from infused.selectors.inputs.training import basis, dense_design, left_over, resolve_coding, target_matrix
+from infused.selectors.inputs.training import (
+    basis,
+    dense_design,
+    left_over,
+    resolve_coding,
+    resolve_loss,
+    target_matrix,
+)
 from infused.selectors.linear.model import Fit, SparseModel
 from infused.selectors.linear.ranking import path_grid
 
 LEAST_SHRINKAGE = 1e-5  # so that copies of a feature leave the covariance invertible
+LEAST_DEVIATION = 1e-8  # of columns of variance one: below, a column is constant within groups
 INSIDE = 1 - 1e-6  # how far towards the border of what S may be
 SWEEPS = 30  # over all coordinates, at most
 SETTLED = 1e-3  # the largest relative change of s in the last sweep
 BLOCK = 32  # coordinates between two updates of the inverse
+FREEDOM = (
+    2.5,
+    200.0,
+)  # at least, so that there is a covariance; at most, where samples are as good as Gaussian
 
 
 @dataclass(frozen=True)
@@ -102,11 +122,100 @@ class Copies:
         root = directions * np.sqrt(np.maximum(sizes, 0.0))
         return cls(s, number, np.eye(len(s)) - solved, root)
 
-    def draw(self, Z: Floats, random: np.random.Generator) -> Floats:
-        """Draw the copies of some samples, copies x samples x columns."""
-        mean = Z @ self.mean + random.standard_normal(Z.shape) @ self.root.T
-        apart = random.standard_normal((self.number, *Z.shape))
+    def draw(
+        self,
+        Z: Floats,
+        random: np.random.Generator,
+        project: Callable[[Floats], Floats] = np.asarray,
+        scales: Scales | None = None,
+    ) -> Floats:
+        """Draw the copies of some samples, copies x samples x columns; what is drawn is projected."""
+        scale = 1.0 if scales is None else scales.draw(random)
+        mean = Z @ self.mean + scale * project(random.standard_normal(Z.shape)) @ self.root.T
+        apart = scale * project(random.standard_normal((self.number, *Z.shape)))
         return np.asarray(mean + (apart - apart.mean(axis=0)) * np.sqrt(self.s))
+
+
+@dataclass(frozen=True)
+class Scales:
+    """Draws the scale of each sample of a multivariate t distribution, given the sample."""
+
+    freedom: float
+    """Degrees of freedom; infinite where the samples are Gaussian."""
+    squares: Floats
+    """Twice the rate of the inverse gamma distribution that each squared scale follows."""
+    shape: float
+    """Twice its shape."""
+
+    @classmethod
+    def fit(cls, Z: Floats, Sigma: Floats) -> Scales:
+        """Fit the distribution to samples by maximum likelihood, at a known covariance.
+
+        Squared lengths of the samples are those of an F distribution then. The expected squares of the scales
+        have a mean of one, so that copies have the covariance of the features whatever their distribution.
+        """
+        n_columns = Z.shape[1]
+        lengths = np.einsum("ij,ji->i", Z, cho_solve(cho_factor(Sigma, lower=True), Z.T))
+
+        def negative_likelihood(logarithms: Floats) -> float:
+            freedom, size = np.exp(logarithms)
+            density = -betaln(n_columns / 2, freedom / 2) - n_columns / 2 * np.log(freedom * size)
+            return float((freedom + n_columns) / 2 * np.log1p(lengths / (freedom * size)).mean() - density)
+
+        start = np.log([10.0, lengths.mean() / n_columns])
+        bounds = [tuple(np.log(FREEDOM)), (None, None)]
+        found = minimize(negative_likelihood, start, method="L-BFGS-B", bounds=bounds)
+        freedom, size = np.exp(found.x)
+        shape = freedom + n_columns
+        squares = lengths + freedom * size
+        squares /= (squares / (shape - 2)).mean()
+        return cls(float(freedom) if freedom < 0.99 * FREEDOM[1] else np.inf, squares, float(shape))
+
+    def draw(self, random: np.random.Generator) -> Floats | float:
+        """Draw a scale for each sample, as a column."""
+        if self.freedom == np.inf:
+            return 1.0
+        return np.asarray(np.sqrt(self.squares / random.chisquare(self.shape, len(self.squares))))[:, None]
+
+
+def grouped_copies(
+    Z: Floats, groups: Ints, construction: str, number: int
+) -> Callable[[np.random.Generator], Floats]:
+    """Prepare copies of samples in groups, from copies of the groups' means and of the deviations from them.
+
+    Samples of a group are not independent, but means and deviations are independent of each other, and means
+    of one another: so both kinds of copies are exchangeable with the features, whatever the covariances
+    between groups and within them.
+    """
+    in_order, sizes = np.argsort(groups, kind="stable"), np.bincount(groups)
+    starts = np.concatenate([[0], sizes.cumsum()[:-1]])
+
+    def averaged(values: Floats) -> Floats:
+        sums = np.add.reduceat(values[..., in_order, :], starts, axis=-2)
+        return np.asarray((sums / sizes[:, None])[..., groups, :])
+
+    between, root = averaged(Z), np.sqrt(sizes[groups])[:, None]
+    sources = (
+        (between, between[in_order[starts]], len(sizes), lambda drawn: averaged(drawn) * root),
+        (Z - between, Z - between, len(Z) - len(sizes), lambda drawn: drawn - averaged(drawn)),
+    )
+    parts = []
+    for values, rows, n_free, project in sources:
+        deviation = np.sqrt((rows**2).sum(axis=0) / max(n_free, 1))
+        varies = np.flatnonzero(deviation > LEAST_DEVIATION)
+        if len(varies):
+            scale = deviation[varies]
+            scaled = rows[:, varies] / np.sqrt((rows[:, varies] ** 2).mean(axis=0))
+            copies = Copies.make(shrunk_covariance(scaled), construction, number)
+            parts.append((copies, values[:, varies] / scale, scale, varies, project))
+
+    def draw(random: np.random.Generator) -> Floats:
+        total = np.zeros((number, *Z.shape))
+        for copies, values, scale, varies, project in parts:
+            total[:, :, varies] += copies.draw(values, random, project) * scale
+        return total
+
+    return draw
 
 
 def shrunk_covariance(Z: Floats) -> Floats:
@@ -183,7 +292,8 @@ ENOUGH_FOR_ONE = 4  # times 1 / fdr features: with fewer, more copies let fewer 
 MOST_COPIES = 10
 
 
-@documented(KNOCKOFFS)
+@documented()
+@dataclass(eq=False, repr=False)
 class KnockoffSelector(BaseSelector):
     r"""Select features with false discovery rate control, using model-X knockoffs.
 
@@ -206,9 +316,12 @@ class KnockoffSelector(BaseSelector):
 
     Fewer than 1 / (m q) features are therefore never selected, and none where nothing passes.
 
-    The rate holds for features that are Gaussian with a known covariance, whatever y is and however it
-    depends on them. Here the covariance is estimated (shrunk as Ledoit and Wolf do), and other features are
-    copied in their mean and covariance only: that the rate still holds is measured, not proven.
+    Where y has times and events, the lasso is that of Cox's partial likelihood.
+
+    The rate holds for features that follow a multivariate t or Gaussian distribution with known covariance
+    and degrees of freedom, whatever y is and however it depends on them. Here both are estimated (the
+    covariance is shrunk as Ledoit and Wolf do), and other features are copied in their mean and covariance
+    only: that the rate still holds is measured, not proven.
 
     Parameters
     ----------
@@ -232,16 +345,45 @@ class KnockoffSelector(BaseSelector):
         many clusters by their correlation, without a look at y, and one feature of each is tested for all.
         "auto" makes as many clusters as there are samples where features are more than five times as many;
         None makes none.
-    %(target)s
+    target : {"auto", "onehot", "label", "real"}, default="auto"
+        What y is to the model; "auto" makes one-hot columns of classes, and takes several columns as they
+        are.
     %(groups)s
     %(keep)s
+        The others are tested given them; they count in no rate.
     random_state : int, RandomState instance or None, default=None
         Seed of the copies.
-    %(n_jobs)s
+    n_jobs : int or None, default=None
+        Threads, each for a draw; None for one, -1 for every core. The result does not depend on it.
 
     Attributes
     ----------
-    %(attributes)s
+    scores_ : ndarray of shape (n_features,) or (n_groups,)
+        Larger is better: the mean of W over the draws, as a share of the largest, and two more for what
+        the rate allows to select.
+    ranking_ : ndarray of int of shape (n_features,) or (n_groups,)
+        1 for the best, by score, then by correlation with the target; the same for every number of
+        features that is asked for.
+    %(support_)s
+    %(group_names_)s
+    %(n_features_in_)s
+    %(feature_names_in_)s
+    e_values_ : ndarray of shape (n_features,) or (n_groups,)
+        The mean of e-values over the draws, whose sum over irrelevant features is at most the number of
+        features, in expectation. Zero for what was not tested.
+    threshold_ : float
+        The smallest e-value that is selected; infinite where none is.
+    frequencies_ : ndarray of shape (n_features,) or (n_groups,)
+        The share of draws in which a feature passed the threshold of that draw.
+    n_discoveries_ : int
+        How many features the rate allows to select, beside those of ``keep``.
+    statistics_ : ndarray of shape (n_draws, n_features) or (n_draws, n_groups)
+        W of each draw; zero for what was not tested.
+    n_copies_ : int
+        How many copies of each feature competed with it.
+    representatives_ : ndarray of int of shape (n_features,) or (n_groups,)
+        The position of the feature that was tested for each: itself, unless clusters were made; -1 for
+        constants and for what is kept.
 
     See Also
     --------
@@ -271,6 +413,19 @@ class KnockoffSelector(BaseSelector):
     array([ 0,  1,  2,  3,  4,  5,  6,  7,  8,  9, 10, 11])
     """
 
+    fdr: float = 0.1
+    _: KW_ONLY
+    n_features_to_select: int | float | str | None = None
+    construction: str = "mvr"
+    n_copies: int | str = "auto"
+    n_draws: int = 1
+    n_clusters: int | str | None = "auto"
+    target: str = "auto"
+    groups: Any = None
+    keep: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "fdr": [Interval(Real, 0, 1, closed="neither")],
         "n_features_to_select": NUMBER_OF_FEATURES,
@@ -285,32 +440,7 @@ class KnockoffSelector(BaseSelector):
         "n_jobs": [Integral, None],
     }
 
-    def __init__(
-        self,
-        fdr: float = 0.1,
-        *,
-        n_features_to_select: int | float | str | None = None,
-        construction: str = "mvr",
-        n_copies: int | str = "auto",
-        n_draws: int = 1,
-        n_clusters: int | str | None = "auto",
-        target: str = "auto",
-        groups: Any = None,
-        keep: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ):
-        self.fdr = fdr
-        self.n_features_to_select = n_features_to_select
-        self.construction = construction
-        self.n_copies = n_copies
-        self.n_draws = n_draws
-        self.n_clusters = n_clusters
-        self.target = target
-        self.groups = groups
-        self.keep = keep
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    _takes_survival = True
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -318,7 +448,7 @@ class KnockoffSelector(BaseSelector):
         return tags
 
     @fit_context
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, sample_groups: Any = None) -> Self:
         """Let the features of X and their copies compete for the target y.
 
         Parameters
@@ -326,47 +456,60 @@ class KnockoffSelector(BaseSelector):
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
             Training samples.
         y : array of shape (n_samples,) or (n_samples, n_targets)
-            Class labels, real values, several columns of real values, or an indicator matrix of labels.
+            Class labels, real values, several columns of real values, an indicator matrix of labels, or times
+            and events.
+        sample_groups : array-like of shape (n_samples,), default=None
+            The group of each sample, such as its patient. Means of groups and deviations from them are then
+            copied each by their own covariance.
 
         Returns
         -------
         self : object
             The fitted selector.
         """
+        loss, y = resolve_loss("auto", y)
         seen = check_inputs(self, X, y, several=True)
         X, y, variables = seen.coded.X, seen.y, seen.coded.variables
         kept = variables.places(self.keep)
+        samples = Samples.given(sample_groups, None, len(y))
         number = None if self.n_features_to_select == "auto" else self.n_features_to_select
         k = how_many(number, variables, len(kept))
         budget = memory_budget()
         F = dense_design(X, True, budget)
-        Y = target_matrix(y, resolve_coding(y, self.target), True)
+        if loss == "cox":
+            Y = target_matrix(martingale_residuals(y), "real", True)
+        else:
+            Y = target_matrix(y, resolve_coding(y, self.target), True)
         given = F[:, np.isin(variables.codes, kept)]  # which the model has without a penalty
         if len(kept):
             F, Y = left_over(F, given), left_over(Y, given)
-        stand_ins = self._stand_ins(F, variables, kept, budget)
+        stand_ins = self._stand_ins(F, variables, kept, budget, samples.n_groups or len(F))
         tested = np.setdiff1d(stand_ins, [-1])
-        self.n_copies_ = self._number_of_copies(len(F), len(tested))
+        self.n_copies_ = self._number_of_copies(samples.n_groups or len(F), len(tested))
         if k is None and len(tested) < 1 / (self.n_copies_ * self.fdr):
             _warn_of_too_few(len(tested), self.fdr, self.n_copies_)
         W = np.zeros((self.n_draws, len(variables)))
         if len(tested):
             columns = [variables.columns(int(one)) for one in tested]
-            W[:, tested] = self._statistics(F, Y, columns, given, budget)
+            target = Target(Y, None, None) if loss == "squared" else Target(Y, y, given)
+            W[:, tested] = self._statistics(F, target, columns, given, budget, samples)
         relevance = variables.summed(((F.T @ Y) ** 2).sum(axis=1)) / variables.sizes
         found = discoveries(W[:, tested], self.fdr, self.n_copies_)
         self._store(seen.variables, kept, k, _Tests(W, stand_ins, tested, found, relevance))
         return self
 
-    def _stand_ins(self, F: Floats, variables: Groups, kept: Ints, budget: int) -> Ints:
-        """Return the variable that is tested for each; -1 where none is."""
+    def _stand_ins(self, F: Floats, variables: Groups, kept: Ints, budget: int, n_independent: int) -> Ints:
+        """Return the variable that is tested for each; -1 where none is.
+
+        ``n_independent`` is the number of samples, or of their groups.
+        """
         varies = ~variables.all_of(np.asarray(~F.any(axis=0)))
         varies[kept] = False
         candidates = np.flatnonzero(varies)
         stand_ins = np.full(len(variables), -1)
         stand_ins[candidates] = candidates
         n_columns = int(varies[variables.codes].sum())
-        n_clusters = self._number_of_clusters(len(F), n_columns)
+        n_clusters = self._number_of_clusters(n_independent, n_columns)
         if n_clusters is not None and n_clusters < n_columns:
             if not variables.single:
                 raise InputError(
@@ -390,7 +533,9 @@ class KnockoffSelector(BaseSelector):
         usual = 2 if n_samples >= n_tested else 1
         return min(MOST_COPIES, max(usual, ceil(ENOUGH_FOR_ONE / (self.fdr * max(n_tested, 1)))))
 
-    def _statistics(self, F: Floats, Y: Floats, columns: list[Ints], given: Floats, budget: int) -> Floats:
+    def _statistics(
+        self, F: Floats, target: Target, columns: list[Ints], given: Floats, budget: int, samples: Samples
+    ) -> Floats:
         """Compute W, draws x variables."""
         parts = Parts.make([F[:, own] for own in columns])
         n_parts = parts.Z.shape[1]
@@ -398,14 +543,19 @@ class KnockoffSelector(BaseSelector):
         require(48 * n_parts**2, budget, what, instead)
         seeds = np.random.SeedSequence(int(check_random_state(self.random_state).randint(2**31 - 1)))
         with workers(self.n_jobs) as pool:
-            copies = Copies.make(shrunk_covariance(parts.Z), self.construction, self.n_copies_)
+            if samples.groups is not None:
+                draw = grouped_copies(parts.Z, samples.groups, self.construction, self.n_copies_)
+            else:
+                Sigma = shrunk_covariance(parts.Z)
+                copies = Copies.make(Sigma, self.construction, self.n_copies_)
+                draw = partial(copies.draw, parts.Z, scales=Scales.fit(parts.Z, Sigma))
 
             def one(seed: np.random.SeedSequence) -> Floats:
                 random = np.random.default_rng(seed)
-                drawn = copies.draw(parts.Z, random)
+                drawn = draw(random)
                 if given.shape[1]:  # they are explained first, as of the features
                     drawn = np.stack([left_over(copy, given) for copy in drawn])
-                return coefficient_gaps(parts, drawn, Y, random)
+                return coefficient_gaps(parts, drawn, target, random, samples.groups)
 
             stage, drawn = Stage(None, "drawing knockoffs", self.n_draws), []
             for gaps in pool.map(one, seeds.spawn(self.n_draws)):
@@ -538,7 +688,54 @@ ROUGH, EXACT = 1e-3, 1e-4  # tolerances, in the folds and of the answer
 MAX_ITER = 3000
 
 
-def coefficient_gaps(parts: Parts, copies: Floats, Y: Floats, random: np.random.Generator) -> Floats:
+@dataclass(frozen=True)
+class Target:
+    """What features and copies compete to predict."""
+
+    Y: Floats
+    """Columns of numbers; of times and events the martingale residuals."""
+    survival: Array | None
+    """Times and events, where the loss is Cox's."""
+    given: Floats | None
+    """Columns that its model has without a penalty; those of Y were taken off it already."""
+
+    def model(self, A: Floats, rows: Array, groups: Ints | None, tol: float) -> SparseModel:
+        """Make the lasso of some samples."""
+        survival, kept = self.survival, None
+        if survival is not None:
+            kept = None if self.given is None or not self.given.shape[1] else self.given[rows]
+        return SparseModel(
+            X=np.ascontiguousarray(A[rows]),
+            Y=self.Y[rows],
+            datafit=None if survival is None else Cox(survival["time"][rows], survival["event"][rows]),
+            Z=kept,
+            groups=groups,
+            solver="coordinate-descent",
+            max_iter=MAX_ITER,
+            tol=tol,
+        )
+
+    def error(self, A: Floats, rows: Array, fit: Fit) -> float:
+        """Measure the loss of the other samples; for Cox, what they add to that of these."""
+        coef, free = fit.result.coef, fit.result.free
+        needed = np.flatnonzero(coef.any(axis=1))
+        eta = A[:, needed] @ coef[needed]
+        if self.survival is None:
+            left = self.Y[~rows] - eta[~rows]
+            return float((left * left).sum())
+        if free is not None and self.given is not None and len(free):
+            eta = eta + self.given @ free
+        time, event = self.survival["time"], self.survival["event"]
+        return Cox(time, event).value(eta) - Cox(time[rows], event[rows]).value(eta[rows])
+
+
+def coefficient_gaps(
+    parts: Parts,
+    copies: Floats,
+    target: Target,
+    random: np.random.Generator,
+    sample_groups: Ints | None = None,
+) -> Floats:
     """Compute W of each variable from its copies, copies x samples x parts."""
     versions = np.concatenate([parts.Z[None], copies])
     shape = len(versions), parts.n_variables
@@ -548,52 +745,42 @@ def coefficient_gaps(parts: Parts, copies: Floats, Y: Floats, random: np.random.
     A /= np.linalg.norm(A, axis=0)
     single = len(parts.owners) == parts.n_variables
     groups = None if single else np.concatenate([parts.owners + n * shape[1] for n in range(shape[0])])
-    B = _cross_validated(A, Y, groups, random)
+    units = np.arange(len(A)) if sample_groups is None else sample_groups
+    B = _cross_validated(A, target, groups, random, units)
     rows = RowGroups(1.0) if groups is None else GroupNorms(1.0, groups)
     lengths = rows.lengths(B).reshape(shape)
     gaps = lengths.max(axis=0) - np.median(np.sort(lengths, axis=0)[:-1], axis=0)
     return np.asarray(np.where(lengths.argmax(axis=0) == order.argmin(axis=0), gaps, -gaps))
 
 
-def _cross_validated(A: Floats, Y: Floats, groups: Ints | None, random: np.random.Generator) -> Floats:
-    """Fit the lasso at the lambda that predicts best what was left out; return the coefficients."""
-    whole = _model(A, Y, groups, EXACT)
+def _cross_validated(
+    A: Floats, target: Target, groups: Ints | None, random: np.random.Generator, units: Ints
+) -> Floats:
+    """Fit the lasso at the lambda that predicts best what was left out; return the coefficients.
+
+    Folds take the ``units`` of samples whole.
+    """
+    whole = target.model(A, np.ones(len(A), dtype=bool), groups, EXACT)
     grid = path_grid(whole.largest_lambda1(), SMALLEST * whole.largest_lambda1(), PATH_LENGTH)
-    n_folds = min(FOLDS, len(A))
-    parts = random.permutation(len(A)) % n_folds
-    folds = [_model(A[parts != fold], Y[parts != fold], groups, ROUGH) for fold in range(n_folds)]
-    left_out = [(A[parts == fold], Y[parts == fold]) for fold in range(n_folds)]
+    n_units = int(units.max()) + 1
+    n_folds = min(FOLDS, n_units)
+    parts = (random.permutation(n_units) % n_folds)[units]
+    trained = [parts != fold for fold in range(n_folds)]
+    folds = [target.model(A, rows, groups, ROUGH) for rows in trained]
     fits: list[Fit | None] = [None] * n_folds
     errors: list[float] = []
     for value in grid:
         scaled = [value * len(model.X) / len(A) for model in folds]
         fits = [_next(*one) for one in zip(folds, scaled, fits, strict=True)]
-        pairs = zip(left_out, fits, strict=True)
-        errors.append(sum(_error(*part, fit) for part, fit in pairs if fit is not None))
+        pairs = zip(trained, fits, strict=True)
+        errors.append(sum(target.error(A, rows, fit) for rows, fit in pairs if fit is not None))
         if errors[-1] > WORSE * min(errors):
             break
     fit: Fit | None = None
     for value in grid[: int(np.argmin(errors)) + 1]:
         fit = _next(whole, value, fit)
-    return np.zeros((A.shape[1], Y.shape[1])) if fit is None else fit.result.coef
-
-
-def _model(A: Floats, Y: Floats, groups: Ints | None, tol: float) -> SparseModel:
-    return SparseModel(
-        X=np.ascontiguousarray(A),
-        Y=Y,
-        groups=groups,
-        solver="coordinate-descent",
-        max_iter=MAX_ITER,
-        tol=tol,
-    )
+    return np.zeros((A.shape[1], target.Y.shape[1])) if fit is None else fit.result.coef
 
 
 def _next(model: SparseModel, value: float, fit: Fit | None) -> Fit:
     return model.fit(value, start=None if fit is None else fit.result)
-
-
-def _error(A: Floats, Y: Floats, fit: Fit) -> float:
-    rows = np.flatnonzero(fit.result.coef.any(axis=1))
-    left = Y - A[:, rows] @ fit.result.coef[rows]
-    return float((left * left).sum())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -30,7 +30,7 @@ from infused.selectors.base import SoundSelector, checked
 from infused.selectors.greedy.filters import levels
 from infused.selectors.inputs.frames import coded_frame, names_of_frame
 from infused.selectors.inputs.training import design_matrix, resolve_coding, tame
-from infused.selectors.scores.f_test import anova
+from infused.selectors.scores.univariate import anova
 
 #: How alike each of some features (rows) is to each of some others (columns).
 Likeness: TypeAlias = Callable[[Ints, Ints], Floats]
@@ -109,6 +109,7 @@ AT_ONCE = 64  # features that are compared with all that are left
 ROUNDING = 1e-10  # so that a threshold of 1 finds copies
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RedundancyFilter(CallbackSupport, SoundSelector, BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
     r"""Drop features that another one stands for.
 
@@ -172,25 +173,17 @@ class RedundancyFilter(CallbackSupport, SoundSelector, BaseEstimator):  # type: 
     ['mean radius', 'mean perimeter', 'mean area', 'worst radius', 'worst area']
     """
 
+    threshold: float | None = None
+    measure: str = "correlation"
+    n_bins: int = 5
+    n_jobs: int | None = None
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "threshold": [Interval(Real, 0, 1, closed="right"), None],
         "measure": [StrOptions(set(LIKENESS))],
         "n_bins": [Interval(Integral, 2, MAX_BINS, closed="both")],
         "n_jobs": [Integral, None],
     }
-
-    def __init__(
-        self,
-        *,
-        threshold: float | None = None,
-        measure: str = "correlation",
-        n_bins: int = 5,
-        n_jobs: int | None = None,
-    ):
-        self.threshold = threshold
-        self.measure = measure
-        self.n_bins = n_bins
-        self.n_jobs = n_jobs
 
     @fit_context
     def fit(self, X: Any, y: Any = None) -> Self:

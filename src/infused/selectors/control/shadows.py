@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from infused._runtime.progress import Stage, reporting
 from infused._typing import Array, Floats, Ints
 from infused.exceptions import InputError, Setting
-from infused.penalties.fusion import fusion_edges
+from infused.penalties.norms import fusion_edges
+from infused.samples import Samples
 from infused.selectors.inputs.groups import Groups
 
 MOST_SHADOWS = 1000
@@ -100,6 +101,8 @@ def shadow_test(
     n_repeats: int = 5,
     max_shadows: int = MOST_SHADOWS,
     random_state: Any = None,
+    sample_groups: Any = None,
+    order: Any = None,
 ) -> ShadowTest:
     r"""Test selected features against randomly permuted copies of all features (shadows).
 
@@ -128,6 +131,11 @@ def shadow_test(
         With more features than this, some neighbouring ones alone get shadows, others in each repeat.
     random_state : int, RandomState instance or None, default=None
         Seed of the permutations.
+    sample_groups : array-like of shape (n_samples,), default=None
+        The group of each sample, such as its patient. Each group then gets the rows of another one in random
+        order: features that are constant within groups are permuted between groups, others within them, too.
+    order : array-like of shape (n_samples,), default=None
+        The place of each sample in an order, such as its time, along which shadows are shifted.
 
     Returns
     -------
@@ -160,6 +168,7 @@ def shadow_test(
     if n_repeats < 1 or max_shadows < 1:
         raise InputError(Setting("n_repeats"), " and ", Setting("max_shadows"), " must be 1 or more")
     race = _Race.make(selector, X)
+    samples = Samples.given(sample_groups, order, race.X.shape[0])
     if not len(race.selected):
         return ShadowTest(race.selected, np.empty(0), n_repeats, race.n_candidates, 0)
     random = check_random_state(random_state)
@@ -168,7 +177,7 @@ def shadow_test(
     with warnings.catch_warnings(), reporting(None):
         warnings.simplefilter("ignore")  # what matters is said of the fit on the features alone
         for _ in range(n_repeats):
-            wins += race.run(y, n_shadows, random)
+            wins += race.run(y, n_shadows, random, samples)
             stage.advance()
     return ShadowTest(race.selected, wins / n_repeats, n_repeats, race.n_candidates, n_shadows)
 
@@ -200,15 +209,16 @@ class _Race:
         """Count the variables that compete."""
         return len(self.variables) - len(self.kept)
 
-    def run(self, y: Any, n_shadows: int, random: Any) -> Array:
+    def run(self, y: Any, n_shadows: int, random: Any, samples: Samples) -> Array:
         """Return which selected features are ahead of all shadows, for one permutation."""
         candidates = np.setdiff1d(np.arange(len(self.variables)), self.kept)
         start = random.randint(len(candidates) - n_shadows + 1)
         shadowed = candidates[start : start + n_shadows]  # neighbours, which may belong together
         columns = np.flatnonzero(np.isin(self.variables.codes, shadowed))
-        shuffled = self.X[random.permutation(self.X.shape[0])][:, columns]
+        shuffled = self.X[samples.shuffled(self.X.shape[0], random)][:, columns]
         both = sp.hstack([self.X, shuffled], "csr") if sp.issparse(self.X) else np.hstack([self.X, shuffled])
-        ranking = self._competitor(columns).fit(both, y).ranking_
+        competitor = self._competitor(columns)
+        ranking = competitor.fit(both, y, **samples.taken_by(competitor)).ranking_
         return np.asarray(ranking[self.selected] < ranking[len(self.variables) :].min())
 
     def _competitor(self, columns: Ints) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -14,11 +13,15 @@ from infused._runtime.progress import Stage
 from infused._runtime.threads import workers
 from infused._typing import Array, Floats, Ints
 from infused.graphs.validation import Target
-from infused.information.discrete import MAX_BINS, target_codes
 from infused.information.mutual import RESOLUTION, MutualInformation
-from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, check_one_target, number_or_half
-from infused.selectors.docs import FILTERS, documented
-from infused.selectors.inputs.checks import check_inputs
+from infused.selectors.base import (
+    NUMBER_OF_FEATURES,
+    BaseSelector,
+    check_one_target,
+    documented,
+    number_or_half,
+)
+from infused.selectors.inputs.checks import N_BINS, check_inputs
 from infused.selectors.inputs.groups import GROUPS, KEEP
 from infused.selectors.inputs.training import is_real
 
@@ -26,6 +29,7 @@ TIE = 1e-10  # criteria closer than this, relative to the larger where that is a
 WORTH_COUNTING = 0.75  # when fewer of the counted features are still candidates, the others are dropped
 
 
+@documented()
 @dataclass(kw_only=True, eq=False, repr=False)
 class InformationFilter(BaseSelector):
     """Take the feature with the best criterion, given those taken before, until there are enough.
@@ -33,18 +37,51 @@ class InformationFilter(BaseSelector):
     The first feature is the most informative about y. Every other step compares all features that are left
     with the feature taken last, and with no other: k of N features cost k N comparisons. A group of features
     is the variable that they are together: samples have one value of it where all their codes are equal.
+
+    Parameters
+    ----------
+    %(n_features_to_select)s
+    %(groups)s
+    %(keep)s
+        The search starts with them.
+    n_bins : int or "auto", default="auto"
+        Bins of equal frequency, from 2 to 256, where a value that fills a bin has it for itself; "auto"
+        takes 5, and cuts the lowest and the highest again, the outermost quarter each time, while every
+        part keeps 25 samples, so that long tails are seen. Discrete features are taken as they are: those
+        with no more distinct values than bins, or with at most 32 of which each has five samples or more
+        on average.
+    target : {"auto", "classes", "real"}, default="auto"
+        What y is; "auto" decides by its type. Real values are discretised as features are.
+    n_jobs : int or None, default=None
+        Threads; None for one, -1 for every core. The result does not depend on it.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,) or (n_groups,)
+        Larger is better: the number of features that are not ahead in the ranking. Values of the
+        criterion at different steps cannot be compared, so they are no scores.
+    ranking_ : ndarray of int of shape (n_features,) or (n_groups,)
+        1 for the best. Selected features are in the order in which they were picked: the first j of k are
+        the selection for j. The others follow by their criterion at the last step, which need not be the
+        order in which a larger number would pick them; constants are last. Ties (differences below 1e-10)
+        go to the feature with more relevance, then to the first.
+    %(attributes)s
+    relevance_ : ndarray of shape (n_features,) or (n_groups,)
+        The information I(f; y) of each feature (or group) about the target.
+    criterion_ : ndarray of shape (n_features,) or (n_groups,)
+        The criterion of each feature at the step that picked it, or at the last one.
     """
 
     n_features_to_select: int | float | str | None = None
     groups: Any = None
     keep: Any = None
-    n_bins: int = 5
+    n_bins: int | str = "auto"
     target: Target = "auto"
     n_jobs: int | None = None
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": NUMBER_OF_FEATURES,
-        "n_bins": [Interval(Integral, 2, MAX_BINS, closed="both")],
+        "n_bins": N_BINS,
         "target": [StrOptions({"auto", "classes", "real"})],
         "groups": GROUPS,
         "keep": KEEP,
@@ -82,10 +119,7 @@ class InformationFilter(BaseSelector):
         number = self._number(inputs, kept, real, sample_weight)
         k = number_or_half(number, variables, len(kept))
         inputs = inputs.weighed(sample_weight)
-        counts, units = inputs.whole_weights
-        kind: Target = "real" if real else "classes"
-        y_codes = target_codes(inputs.X, inputs.y, target=kind, n_bins=self.n_bins, weights=counts)
-        codes = inputs.codes(self.n_bins, self.n_jobs)
+        codes, y_codes, units = inputs.counted(self.n_bins, real, self.n_jobs)
         with workers(self.n_jobs) as pool:
             information = MutualInformation.build(codes, y_codes, pool, units)
             self.relevance_ = information.with_target()
@@ -106,9 +140,9 @@ class InformationFilter(BaseSelector):
         """Join what candidates have with the features taken before and with the last one."""
         return before + pairs
 
-    @abstractmethod
     def _criterion(self, relevance: Floats, joined: Floats, n_taken: int) -> Floats:
-        """Compute the criterion, of which the next feature has most."""
+        """Compute the criterion, of which the next feature has most: what was joined."""
+        return joined
 
     def _select(
         self, information: MutualInformation, relevance: Floats, varies: Array, kept: list[int], k: int
@@ -165,7 +199,7 @@ def levels(values: Floats) -> Ints:
     return result
 
 
-@documented(FILTERS)
+@documented()
 @dataclass(kw_only=True, eq=False, repr=False)
 class MIFS(InformationFilter):
     r"""Mutual information feature selection (MIFS).
@@ -219,7 +253,7 @@ class MIFS(InformationFilter):
         return relevance - self.beta * joined
 
 
-@documented(FILTERS)
+@documented()
 @dataclass(kw_only=True, eq=False, repr=False)
 class MRMR(InformationFilter):
     r"""Minimum redundancy, maximum relevance (mRMR).
@@ -279,7 +313,7 @@ class MRMR(InformationFilter):
         return relevance / np.maximum(redundancy, RESOLUTION)
 
 
-@documented(FILTERS)
+@documented()
 class JMIM(InformationFilter):
     r"""Joint mutual information maximisation (JMIM).
 
@@ -324,11 +358,8 @@ class JMIM(InformationFilter):
     def _join(self, before: Floats, pairs: Floats) -> Floats:
         return np.minimum(before, pairs)
 
-    def _criterion(self, relevance: Floats, joined: Floats, n_taken: int) -> Floats:
-        return joined
 
-
-@documented(FILTERS)
+@documented()
 class JMI(InformationFilter):
     r"""Joint mutual information (JMI).
 
@@ -371,11 +402,8 @@ class JMI(InformationFilter):
     def _pairs(self, information: MutualInformation, s: int) -> Floats:
         return information.with_feature_and_target(s)
 
-    def _criterion(self, relevance: Floats, joined: Floats, n_taken: int) -> Floats:
-        return joined
 
-
-@documented(FILTERS)
+@documented()
 class CMIM(InformationFilter):
     r"""Conditional mutual information maximisation (CMIM).
 
@@ -425,7 +453,7 @@ class CMIM(InformationFilter):
         return np.minimum(relevance, joined)
 
 
-@documented(FILTERS)
+@documented()
 class DISR(InformationFilter):
     r"""Double input symmetrical relevance (DISR).
 
@@ -466,6 +494,3 @@ class DISR(InformationFilter):
 
     def _pairs(self, information: MutualInformation, s: int) -> Floats:
         return information.symmetrical_relevance(s)
-
-    def _criterion(self, relevance: Floats, joined: Floats, n_taken: int) -> Floats:
-        return joined

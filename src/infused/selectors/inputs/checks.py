@@ -5,28 +5,44 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
-from infused._runtime.compat import cached_property
+from infused._columns import COPIED, StoredColumns, stored_array
+from infused._runtime.compat import Interval, StrOptions, cached_property
 from infused._runtime.messages import listed, quoted
 from infused._typing import Array, Data, Floats, Ints
 from infused.coding import OTHER, Coder, Levels, has_gaps, is_identifier
 from infused.datafits import SURVIVAL
-from infused.exceptions import InputError
-from infused.information.discrete import Codes, DenseCodes, discretize, distinct_samples, joint_codes
+from infused.exceptions import InputError, Setting
+from infused.graphs.validation import Target
+from infused.information.discrete import (
+    MAX_BINS,
+    Codes,
+    DenseCodes,
+    discretize,
+    distinct_samples,
+    joint_codes,
+    target_codes,
+)
 from infused.selectors.base import checked
 from infused.selectors.inputs.frames import coded_frame
 from infused.selectors.inputs.groups import Groups
 from infused.selectors.inputs.training import Weights, constant_columns, weighed
 
+BINS = 5  # of equal frequency, where their number is chosen
+TAIL = 25  # samples that every part of an outer bin keeps
+N_BINS: list[Any] = [Interval(Integral, 2, MAX_BINS, closed="both"), StrOptions({"auto"})]
+
 
 @dataclass(frozen=True)
 class ModelColumns:
-    """ModelColumns of numbers for a model, and the variable that each belongs to."""
+    """Columns of numbers for a model, and the variable that each belongs to."""
 
     X: Data
     variables: Groups
@@ -81,20 +97,28 @@ class Inputs:
         owners = self.variables.codes[columns.groups]
         return ModelColumns(columns.F, replace(self.variables, codes=owners), coding.column_names())
 
-    def codes(self, n_bins: int, n_jobs: int | None) -> Codes:
-        """Return codes to count: numbers in bins, categories by level, a missing value as a level."""
-        counts, _ = self.whole_weights
+    def counted(self, n_bins: int | str, real: bool, n_jobs: int | None) -> tuple[Codes, Ints, Ints | None]:
+        """Return the codes of variables and target, and how often each sample counts (None: once).
+
+        Numbers are in bins, categories by level, a missing value is a level. Only bins that are chosen
+        ("auto") have tails.
+        """
+        counts, units = self.whole_weights
         distinct, _ = distinct_samples(self.X, self.y)
+        n_bins, tail = (BINS, TAIL) if n_bins == "auto" else (int(n_bins), 0)
+        kind: Target = "real" if real else "classes"
+        y_codes = target_codes(self.X, self.y, target=kind, n_bins=n_bins, weights=counts, tail=tail)
         if self.levels is None:
-            return joint_codes(discretize(self.X, n_bins, n_jobs, counts, distinct), self.variables.codes)
+            codes = discretize(self.X, n_bins, n_jobs, counts, distinct, tail)
+            return joint_codes(codes, self.variables.codes), y_codes, units
         numbers = np.array([own is None for own in self.levels])
         rows = [np.empty(0, np.int64)] * len(numbers)
-        binned = discretize(self.X[:, numbers], n_bins, n_jobs, counts, distinct[numbers])
+        binned = discretize(self.X[:, numbers], n_bins, n_jobs, counts, distinct[numbers], tail)
         for j, row in zip(np.flatnonzero(numbers), binned.codes, strict=True):
             rows[j] = row
         for j in np.flatnonzero(~numbers):
-            rows[j] = np.unique(self.X[:, j], return_inverse=True)[1]  # all gaps are one
-        return joint_codes(DenseCodes.of(rows), self.variables.codes)
+            rows[j] = np.unique(self.X[:, j], return_inverse=True)[1]  # all missing values are one
+        return joint_codes(DenseCodes.of(rows), self.variables.codes), y_codes, units
 
     @property
     def whole_weights(self) -> tuple[Array | None, Ints | None]:
@@ -108,7 +132,14 @@ class Inputs:
 
 
 def check_inputs(
-    selector: Any, X: Any, y: Any, *, several: bool = False, gaps: bool = False, dtype: Any = "numeric"
+    selector: Any,
+    X: Any,
+    y: Any,
+    *,
+    several: bool = False,
+    gaps: bool = False,
+    dtype: Any = "numeric",
+    stored: bool = False,
 ) -> Inputs:
     """Check the inputs of ``fit``: frames with texts and categories, or whatever scikit-learn takes.
 
@@ -126,7 +157,18 @@ def check_inputs(
         Whether numbers may be missing. A missing value of a category is a level in any case.
     dtype : object, default="numeric"
         As scikit-learn's checks take it.
+    stored : bool, default=False
+        Whether X may stay on disk.
     """
+    if stored and isinstance(X, np.memmap) and X.size > COPIED:
+        X = stored_array(X) or X
+    if isinstance(X, StoredColumns):
+        if not stored:
+            raise InputError(
+                f"X is on disk, and {type(selector).__name__} needs all of it in memory: give np.asarray(X), "
+                "or take a linear selector, greedy-forward or anova"
+            )
+        return _stored_inputs(selector, X, y, several)
     rules: dict[str, Any] = {"multi_output": several, "dtype": dtype, "ensure_all_finite": "allow-nan"}
     coded = coded_frame(X)
     if coded is None:
@@ -140,6 +182,20 @@ def check_inputs(
         _refuse_gaps(selector, X, levels)
     names = getattr(selector, "feature_names_in_", None)
     return Inputs(X, y, selector._variables(X), levels, names=None if names is None else tuple(names))
+
+
+def _stored_inputs(selector: Any, X: StoredColumns, y: Any, several: bool) -> Inputs:
+    """Check y beside features on disk; their values are checked when they are read first."""
+    if X.dtype.kind not in "biuf":
+        raise InputError(f"X holds {X.dtype}: features on disk must be numbers")
+    if isinstance(selector.n_features_to_select, str):
+        raise InputError(Setting("n_features_to_select", "auto"), " needs X in memory: give a number")
+    _, y = checked(clone(selector), np.zeros((len(X), 1)), y, multi_output=several)
+    selector.n_features_in_ = X.shape[1]
+    vars(selector).pop("feature_names_in_", None)
+    if X.names is not None:
+        selector.feature_names_in_ = np.array(X.names, dtype=object)
+    return Inputs(X, y, selector._variables(X), names=X.names)
 
 
 def _names(selector: Any, X: Any) -> Sequence[Any]:

@@ -18,6 +18,9 @@ from infused.exceptions import InputError, Setting
 #: What ``groups`` may be, for scikit-learn's validation of parameters.
 GROUPS = ["array-like", Mapping, None]
 
+#: The same for ``blocks``.
+BLOCKS = ["array-like", Mapping, None]
+
 #: The same for ``keep``.
 KEEP = ["array-like", None]
 
@@ -133,6 +136,29 @@ class Groups:
         if not ((factors > 0) & np.isfinite(factors)).any():
             raise InputError(Setting("penalty_factors"), " leave no feature to select: each is 0 or infinity")
         return None if (factors == 1).all() else factors
+
+    def blocks(self, blocks: Any) -> tuple[Ints, list[str]]:
+        """Return the block of each variable, numbered in the order of their first ones, and their names.
+
+        They are given by variable, or by a mapping from blocks to names (or positions of single columns);
+        variables that it leaves out are the block "other".
+        """
+        if isinstance(blocks, Mapping):
+            own = {name: place for place, name in enumerate(self.names)}
+            labels = ["other"] * len(self)
+            for block, members in blocks.items():
+                for one in _as_list(members):
+                    labels[self._place(one, own, "blocks")] = str(block)
+        else:
+            labels = [str(one) for one in np.asarray(blocks, dtype=object).ravel().tolist()]
+            if len(labels) != len(self):
+                what = "groups" if self.given else "features"
+                raise InputError(
+                    Setting("blocks"),
+                    f" must hold one label for each of the {len(self)} {what}, got {len(labels)}",
+                )
+        names = list(dict.fromkeys(labels))
+        return np.array([names.index(label) for label in labels], dtype=np.int64), names
 
     def array_of_names(self) -> Array:
         """Return the names in an array of objects, as scikit-learn has those of features."""

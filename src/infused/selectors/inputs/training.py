@@ -1,23 +1,28 @@
-"""Weights of samples: a whole number says how often a sample counts, any other how much it matters."""
+"""What models are trained on: designs and targets, the losses that targets have, and weights of samples.
+
+A whole weight says how often a sample counts, any other how much it matters.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
-from infused._design import Design, SparseDesign, column_squares, dense, rows_scaled
+from infused._columns import COPIED, ColumnDesign, HeldColumns, StoredColumns
+from infused._design import NEGLIGIBLE, Design, SparseDesign, column_squares, dense, measured, rows_scaled
 from infused._runtime.checks import told_kind
-from infused._runtime.compat import cached_property, check_sample_weight
+from infused._runtime.compat import StrOptions, cached_property, check_sample_weight
 from infused._runtime.messages import reason
-from infused._runtime.threads import require, spans
-from infused._typing import Array, Data, Floats, Ints, TargetKind
-from infused.datafits import Datafit
+from infused._runtime.threads import require
+from infused._typing import Array, Data, Floats, Ints
+from infused.datafits import SURVIVAL, Cox, Datafit, Huber, Logistic, Multinomial, Poisson, survival_records
 from infused.exceptions import InputError, Setting
 from infused.graphs.validation import class_codes, kind_of_target
+from infused.selectors.base import survival_of
 from infused.selectors.inputs.groups import Groups
 
 EXACT = 2.0**53  # beyond it every number is whole
@@ -71,6 +76,8 @@ def weighed(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Weights | Non
     present = values > 0
     if present.sum() < 2:
         raise InputError(Setting("sample_weight"), " leaves fewer than two samples: the others have zero")
+    if not present.all() and isinstance(X, StoredColumns):
+        raise InputError(Setting("sample_weight"), " has zeros: samples of data on disk cannot be left out")
     if not present.all():
         X, y, values = X[present], y[present], values[present]
     if (values == (1.0 if whole else values[0])).all():
@@ -112,7 +119,7 @@ def tame(A: Any, extreme: float | None = None) -> Any:
 
     What does not depend on the scale of a column is the same, to the last bit where nothing is extreme.
     """
-    if A.dtype.kind != "f":
+    if A.dtype.kind != "f" or isinstance(A, StoredColumns):  # whose columns are scaled where they are used
         return A
     exponents = _exponents(A, extreme or LARGEST.get(A.dtype.itemsize, LARGEST[8]))
     if not exponents.any():
@@ -149,7 +156,8 @@ def _largest(A: Any) -> Floats:
     """Find the largest size of a number in each column; NaN where all are missing."""
     if sp.issparse(A):
         return np.asarray(abs(A).nanmax(axis=0).toarray()).ravel()
-    return np.asarray(np.fmax.reduce(np.abs(A), axis=0)).ravel()
+    # Without a copy of A.
+    return np.asarray(np.maximum(np.fmax.reduce(A, axis=0), -np.fmin.reduce(A, axis=0))).ravel()
 
 
 def refuse_extreme(A: Floats, name: str) -> None:
@@ -157,7 +165,7 @@ def refuse_extreme(A: Floats, name: str) -> None:
     largest = float(np.abs(A).max(initial=0.0))
     if largest > LARGEST[8] or 0 < largest < 1 / LARGEST[8]:
         raise InputError(
-            f"The largest value of {name} is {largest:.2g}, of which squares cannot be told from "
+            f"The largest value of {name} is {largest:.2g}, whose squares become "
             f"{'infinity' if largest > 1 else 'zero'}: scale {name}, or let ",
             Setting("standardize", True),
             " do it.",
@@ -170,9 +178,7 @@ RANK = 1e-10  # directions shorter than this share of the longest are none
 NOTHING_NEW = 1e-10  # a column of which less than this share is left has nothing of its own
 FEW_DIGITS = 1e-6  # the same, of its square, where a Gram matrix has lost too many digits
 SPARSE = 0.5  # stored entries, at most, of what is kept sparse: with more a dense array is smaller
-COLUMNS_AT_ONCE = 4096  # of a copy that lasts a moment
 LARGEST_WEIGHT = 1e150  # of a term of the model: its square is a number
-NEGLIGIBLE = 1e-12  # a column whose deviations are below this share of its largest entry is constant
 
 
 @dataclass(frozen=True)
@@ -203,7 +209,8 @@ class TrainingData:
         variables: Groups,
         weights: Weights | None = None,
     ) -> TrainingData:
-        """Make training data of checked X and y."""
+        """Make training data of checked X and y; times and events are two columns."""
+        y = y if y.dtype != SURVIVAL else np.column_stack([y["time"], y["event"]])
         y = tame(y) if standardize and coding == "real" else y
         F = design_matrix(X, standardize, budget, weights)
         return cls(X, y, coding, F, target_matrix(y, coding, standardize, weights), variables, weights)
@@ -235,13 +242,15 @@ class TrainingData:
         return self.X if len(features) == self.n_features else self.X[:, features]
 
     @property
-    def kind(self) -> TargetKind:
+    def kind(self) -> Literal["classes", "real"]:
         """Return whether y holds classes or continuous values."""
         return "real" if self.coding == "real" else "classes"
 
 
 def constant_columns(X: Data) -> Array:
     """Find the columns that have one value only; a missing value counts as one."""
+    if isinstance(X, StoredColumns):
+        return ~ColumnDesign.of(X, True).any(axis=0)
     largest, smallest = X.max(axis=0), X.min(axis=0)
     if sp.issparse(X):
         largest, smallest = largest.toarray().ravel(), smallest.toarray().ravel()
@@ -256,14 +265,22 @@ def constant_columns(X: Data) -> Array:
 def design_matrix(X: Data, standardize: bool, budget: int, weights: Weights | None = None) -> Design:
     """Make X for a linear model; standardised, columns have mean zero and length one. Constants are zero.
 
-    What is sparse stays so, and its means are implied, unless it would be smaller as a dense array. With
-    weights these are weighted means, and rows are multiplied by the roots of their weights.
+    What is sparse stays so, and its means are implied, unless it would be smaller as a dense array. What is
+    too large to copy stays as it is, and means and lengths are implied. With weights these are weighted
+    means, and rows are multiplied by the roots of their weights.
     """
     n_samples, n_features = X.shape
     if sp.issparse(X) and X.nnz <= SPARSE * n_samples * n_features:
         what = f"The sparse design matrix of {n_samples} samples and {X.nnz} entries"
         require(48 * X.nnz, budget, what, "take fewer features or fewer samples")
         return _sparse_design(X, standardize, None if weights is None else weights.values)
+    large = n_samples * n_features > COPIED or 16 * n_samples * n_features > budget
+    if isinstance(X, StoredColumns) or (large and not sp.issparse(X)):
+        source = X if isinstance(X, StoredColumns) else HeldColumns(X)
+        if not standardize:
+            for block in source.blocks(None):
+                refuse_extreme(block.columns, "X")
+        return ColumnDesign.of(source, standardize, None if weights is None else weights.values)
     return dense_design(X, standardize, budget, weights)
 
 
@@ -274,23 +291,12 @@ def dense_design(X: Data, standardize: bool, budget: int, weights: Weights | Non
     require(16 * n_samples * n_features, budget, what, "take fewer features or fewer samples")
     # In one order of memory, so that rounding does not hang on how X is stored.
     F: Floats = np.array(X.toarray() if sp.issparse(X) else X, dtype=np.float64, order="C")
-    if not standardize:
-        refuse_extreme(F, "X")
-        F[:, constant_columns(F)] = 0.0
-        return F if weights is None else F * weights.root[:, None]
-    largest = np.maximum(F.max(axis=0), -F.min(axis=0))  # without a copy of F
-    F /= np.where(largest > 0, largest, 1.0)  # so that no square overflows
-    if weights is None:
-        F -= F.mean(axis=0)
-    else:
-        F -= weights.values @ F / weights.total
-        F *= weights.root[:, None]
-    squares = [(F[:, some] * F[:, some]).sum(axis=0) for some in spans(n_features, COLUMNS_AT_ONCE)]
-    length = np.sqrt(np.concatenate(squares))
-    varies = length > NEGLIGIBLE * np.sqrt(n_samples if weights is None else weights.total)
-    F /= np.where(varies, length, 1.0)
-    F[:, ~varies] = 0.0
-    return F
+    if standardize:
+        measured(F, None if weights is None else weights.values)
+        return F
+    refuse_extreme(F, "X")
+    F[:, constant_columns(F)] = 0.0
+    return F if weights is None else F * weights.root[:, None]
 
 
 def _sparse_design(X: Data, standardize: bool, weights: Floats | None = None) -> SparseDesign:
@@ -333,6 +339,8 @@ def unit_columns(F: Design, weights: Weights | None = None) -> Design:
         return centred * _inverse(lengths, lengths > NEGLIGIBLE * before)
     centred = F.less(root, means)
     squares = centred.squares()
+    if isinstance(F, ColumnDesign):
+        return centred.scaled(_inverse(np.sqrt(squares), squares > NEGLIGIBLE**2 * column_squares(F)))
     before = SparseDesign.of(F.A).squares() + (F.R**2).sum(axis=0) * (F.L**2).sum()
     return centred.scaled(_inverse(np.sqrt(squares), squares > FEW_DIGITS**2 * before))
 
@@ -353,6 +361,9 @@ def left_over(A: Design, Z: Floats) -> Design:
     Q, left = basis(Z), A
     if isinstance(A, SparseDesign):
         return _sparse_left_over(A, Q, Z)
+    if isinstance(A, ColumnDesign):
+        new = A.less(Q, (A.T @ Q).T)
+        return new.scaled(np.where(new.squares() <= NOTHING_NEW**2 * A.squares(), 0.0, 1.0))
     for _ in range(2):  # the second time takes off what rounding left
         left = left - Q @ (Q.T @ left)
     gone = np.linalg.norm(left, axis=0) <= NOTHING_NEW * np.linalg.norm(A, axis=0)
@@ -444,3 +455,76 @@ def one_target(y: Array, weights: Weights | None = None) -> Array:
     _, _, directions = np.linalg.svd(scaled * root, full_matrices=False)
     component = (scaled * directions[0]).sum(axis=1)  # row by row: equal samples stay equal
     return np.asarray(component * np.sign(component[np.abs(component).argmax()]))  # bins have a direction
+
+
+#: What ``loss`` may be, for scikit-learn's validation of parameters.
+LOSS = [StrOptions({"auto", "squared", "logistic", "poisson", "huber", "cox"})]
+
+TURN = 1.345  # scales of an error, from where Huber's loss grows linearly: 95% efficient for normal errors
+NORMAL = 1.4826  # the standard deviation of normal errors, in median absolute deviations
+
+
+def resolve_loss(loss: str, y: Any) -> tuple[str, Any]:
+    """Resolve a loss; times and events become records of them."""
+    records = survival_of(y)
+    if records is None and loss != "cox":
+        return ("squared" if loss == "auto" else loss), y
+    if loss not in ("auto", "cox"):
+        raise InputError(Setting("loss", loss), " is not for times and events: take ", Setting("loss", "cox"))
+    if records is None:
+        columns = np.asarray(y)
+        if columns.ndim != 2 or columns.shape[1] != 2 or columns.dtype.kind not in "biuf":
+            raise InputError(
+                Setting("loss", "cox"), " needs a structured y, or two columns: times, and events as 0 or 1"
+            )
+        records = survival_records(
+            columns[:, 0], columns[:, 1], "the first column of y", "the second column of y"
+        )
+    return "cox", records
+
+
+def coding_for(loss: str, y: Array, target: str) -> Coding:
+    """Return what y is to a loss: classes, or numbers; the squared error takes what ``target`` says."""
+    if loss == "squared":
+        return resolve_coding(y, target)
+    if loss != "logistic":
+        return "real"
+    if kind_of_target(y, raise_unknown=True) not in ("binary", "multiclass"):
+        raise InputError(Setting("loss", loss), " needs one class label for each sample")
+    return resolve_coding(y, "onehot")
+
+
+def make_datafit(loss: str, y: Array, weights: Floats | None) -> Datafit:
+    """Make the datafit of a loss other than the squared one."""
+    if loss == "logistic":
+        codes, counts = class_codes(y)
+        return Logistic(codes, weights) if len(counts) == 2 else Multinomial(codes, weights)
+    if loss == "cox":
+        y = survival_records(y["time"], y["event"], "y", "y")  # samples may have left by a weight of zero
+        return Cox(y["time"], y["event"], weights)
+    y = np.asarray(y, dtype=np.float64)
+    if loss == "poisson":
+        if y.ndim > 1 and y.shape[1] > 1:
+            raise InputError(Setting("loss", loss), " needs one target")
+        if (y < 0).any():
+            raise InputError(Setting("loss", loss), f" needs counts, but y has {y.min():g}")
+        return Poisson(y.ravel(), weights)
+    errors = np.abs(y - np.median(y, axis=0))
+    scale = NORMAL * float(np.median(errors)) or float(errors.mean())
+    return Huber(y, TURN * scale, weights)
+
+
+def with_loss(data: TrainingData, loss: str, y: Array) -> TrainingData:
+    """Add the datafit of a loss to training data of y.
+
+    What a graph or a bin is made of, where times and events are the target, are martingale residuals: what
+    each sample has beyond its expectation without features.
+    """
+    if loss == "squared":
+        return data
+    values = None if data.weights is None else data.weights.values
+    datafit, target = make_datafit(loss, y, values), data.y
+    if loss == "cox":
+        slope = datafit.gradient(np.zeros((len(y), 1)))[:, 0]
+        target = -slope if values is None else -slope / values
+    return replace(data, datafit=datafit, y=target)

@@ -13,18 +13,15 @@ from sklearn.exceptions import ConvergenceWarning
 from infused._runtime.compat import Interval, StrOptions, fit_context
 from infused._runtime.threads import blas_threads, memory_budget, require
 from infused._typing import Floats, Ints
-from infused.graphs.inner_products import GraphProducts, graph_products
-from infused.graphs.thin import GraphColumns
-from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, ahead, how_many, ranks
-from infused.selectors.docs import GRAPHS, documented
+from infused.graphs.inner_products import GraphColumns, GraphProducts, graph_products
+from infused.selectors.base import NUMBER_OF_FEATURES, BaseSelector, ahead, documented, how_many, ranks
 from infused.selectors.inputs.checks import Inputs, check_inputs
 from infused.selectors.inputs.groups import GROUPS, KEEP
 from infused.selectors.inputs.training import Coding, resolve_coding, tame, target_matrix
-from infused.selectors.kernel.path import GraphPath
-from infused.selectors.kernel.solve import TIED, GraphLasso, recursive_order
+from infused.selectors.kernel.path import TIED, GraphLasso, GraphPath, recursive_order
 
 
-@documented(GRAPHS)
+@documented()
 @dataclass(eq=False, repr=False)
 class HSICLasso(BaseSelector):
     r"""Select features by the lasso on feature graphs; with Gaussian graphs, the HSIC lasso.
@@ -56,7 +53,10 @@ class HSICLasso(BaseSelector):
 
     Parameters
     ----------
-    %(n_features_to_select)s
+    n_features_to_select : int, float, "auto" or None, default=None
+        How many features: a number, a fraction, "auto" for the smallest number that predicts within one
+        standard error of the best (by cross-validation), or None for those whose coefficients are not
+        zero.
     graph : {"gaussian", "distance", "kernel", "laplacian"}, default="gaussian"
         The graph of a feature and of a continuous target.
     lambda1 : float, default=0.05
@@ -70,18 +70,42 @@ class HSICLasso(BaseSelector):
         "recursive" eliminates among the features with a coefficient by the model itself: fit, drop a fifth of
         them, fit again. "path" ranks by the order in which features enter as lambda1 falls. The other
         features follow by what is left of their relevance.
-    %(target)s
+    target : {"auto", "onehot", "label", "real"}, default="auto"
+        What y is; "auto" makes a graph of classes, and the sum of a graph for each of several columns.
     %(groups)s
     %(keep)s
+        Their coefficients carry no penalty, and the others are ranked by what they add to them.
     max_iter : int, default=20000
         Most iterations of a fit with fusion.
     tol : float, default=1e-6
         Largest duality gap, relative to the objective at zero.
-    %(n_jobs)s
+    n_jobs : int or None, default=None
+        Threads for linear algebra, -1 for every core; None leaves them to BLAS.
 
     Attributes
     ----------
+    scores_ : ndarray of shape (n_features,) or (n_groups,)
+        Larger is better: places above one for features with a coefficient; for others what is left of
+        their relevance, as a share of the largest lambda1.
+    ranking_ : ndarray of int of shape (n_features,) or (n_groups,)
+        1 for the best; ties go to the larger relevance, then to the first.
     %(attributes)s
+    graph_coef_ : ndarray of shape (n_features,) or (n_groups,)
+        The coefficients b at ``lambda_``.
+    relevance_ : ndarray of shape (n_features,) or (n_groups,)
+        The inner product of each graph with that of the target, from 0 to 1.
+    redundancy_ : ndarray of shape (n_selected, n_selected)
+        The inner products of the graphs of the selected features, best first, from 0 to 1.
+    lambda_ : float
+        The strength of the L1 penalty, of which graphs have norm one.
+    approximation_error_ : float
+        How far inner products of a few features are from exact ones; zero where nothing was binned.
+    certificate_ : float
+        The duality gap of the whole problem, relative to the objective at zero.
+    converged_ : bool
+        Whether it is at most ``tol``.
+    n_iter_ : int
+        Features that entered or left along the path, or iterations with fusion.
 
     See Also
     --------
@@ -199,7 +223,7 @@ class HSICLasso(BaseSelector):
             c = path.graphs.relevance[support]
             problem = GraphLasso(path.gram(support), c, path.penalty[support], path.lambda_)
             order = recursive_order(problem, support, self.tol, self.max_iter)
-        return _Fitted(path.coef, path.left(), path.lambda_, path.duality_gap(), path.n_events, order)
+        return _Fitted(path.coef, path.left_of_all(), path.lambda_, path.duality_gap(), path.n_events, order)
 
     def _fused(self, path: GraphPath) -> _Fitted:
         """Solve with fusion, which takes the inner products of all features with each other."""

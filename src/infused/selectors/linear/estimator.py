@@ -1,10 +1,10 @@
-"""What the selectors that rank features by a sparse linear model share: one fit, and one way to store it."""
+"""What the linear selectors share: losses, parameters, and the steps of a fit."""
 
 from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -12,29 +12,111 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from infused._columns import StoredColumns
 from infused._runtime.compat import Interval, StrOptions, fit_context
-from infused._runtime.tasks import current_cluster, is_collection
+from infused._runtime.processes import current_cluster, is_collection
 from infused._runtime.threads import blas_threads, memory_budget
 from infused._typing import Array, Ints
 from infused.exceptions import InputError, Setting
-from infused.selectors.base import NUMBER_OF_FEATURES, WEIGHT, BaseSelector, how_many
+from infused.selectors.base import NUMBER_OF_FEATURES, WEIGHT, BaseSelector, documented, how_many
 from infused.selectors.inputs.checks import Inputs, check_inputs
 from infused.selectors.inputs.groups import FACTORS, GROUPS, KEEP
-from infused.selectors.inputs.training import Coding, TrainingData, quadratic_weight, resolve_coding
-from infused.selectors.linear.losses import LOSS, coding_for, make_datafit, null_residuals, resolve_loss
+from infused.selectors.inputs.training import (
+    LOSS,
+    Coding,
+    TrainingData,
+    coding_for,
+    quadratic_weight,
+    resolve_loss,
+    with_loss,
+)
 from infused.selectors.linear.model import SparseModel
-from infused.selectors.linear.ranking import Ranked, Unpenalised, fit_path, path_grid, rank
-from infused.solvers.result import RegularizationPath
+from infused.selectors.linear.path import RegularizationPath, explained, held_out, solve_path
+from infused.selectors.linear.ranking import Ranked, Unpenalised, rank
 
 MOST_ITERATIONS = 2**31 - 1  # more than a solver could make: it would only never end
 FEW_ENTRIES = 10**6  # of X: a pass over fewer takes less than waking a thread
 
 
+@documented()
 @dataclass(kw_only=True, eq=False, repr=False)
 class LinearSelector(BaseSelector):
     r"""Features by the rows of B in :math:`\min_B \frac12 |Y - XB|^2 + \mathrm{tr}(B'SB)` plus norms of B.
 
     A subclass composes its model from data (:meth:`_model`); this class ranks by it and stores the results.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "auto" or None, default=None
+        How many features: a number, a fraction, "auto" for the smallest number that predicts within one
+        standard error of the best (by cross-validation), or None for those whose coefficients are not
+        zero.
+    lambda1 : float, default=0.05
+        Weight of sparsity; a relative one is a fraction of the value at which no feature is left.
+    lambda_scale : {"relative", "absolute"}, default="relative"
+        "relative" takes weights as fractions of what the data allow, so that defaults mean the same on
+        all data; "absolute" takes them as they are.
+    target : {"auto", "onehot", "label", "real"}, default="auto"
+        What y is to the model; "auto" makes one-hot columns of classes, and takes several columns as they
+        are.
+    %(groups)s
+    %(keep)s
+        Their coefficients carry no penalty, and the others are ranked by what they add to them.
+    standardize : bool, default=True
+        Whether features and targets are first centred and scaled to length one. Constant features are
+        zero either way, and rank last.
+    ranking : {"recursive", "forward", "coefficient", "path"}, default="recursive"
+        How features are ranked when their number is given. "recursive" eliminates recursively by the
+        model itself: fit, drop the features with the smallest coefficients, fit again, down to one
+        feature. "forward" takes the features that the model keeps when 250 are left, in the order of
+        forward selection by ridge regression; use it where few features should predict well, not to
+        read the model from the order, which lambda2 and lambda3 no longer affect. "coefficient" ranks by
+        the size of the coefficients in one fit, "path" by the order in which features enter as lambda1
+        falls.
+    max_iter : int, default=3000
+        Most iterations of a fit.
+    tol : float, default=1e-4
+        Largest violation of the optimality conditions, relative to lambda1.
+    n_jobs : int or None, default=None
+        Threads for linear algebra, -1 for every core; None leaves them to BLAS.
+    loss : {"auto", "squared", "logistic", "poisson", "huber", "cox"}, default="auto"
+        What is minimised beside the penalties. "auto" is the squared error as above, and "cox" where y
+        has times and events. "logistic" is the likelihood of classes (multinomial for more than two, with
+        one row of coefficients per class), "poisson" that of counts, "cox" the partial likelihood of
+        survival times (Breslow's rule for ties): y is a structured array of an event (bool) and a time,
+        or has the columns time and event. "huber" is the squared error, but linear for outliers.
+        Intercepts carry no penalty.
+    penalty_factors : array-like of shape (n_features,), mapping or None, default=None
+        What the penalty of each feature (or group) is multiplied with, or a mapping from names to factors
+        where all others have 1: 0 for always selected, infinity for never, 2 for twice the penalty.
+    positive : bool, default=False
+        Whether coefficients must be at least zero (but for features without a penalty).
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,) or (n_groups,)
+        Larger is better; in the order of ``ranking_``.
+    ranking_ : ndarray of int of shape (n_features,) or (n_groups,)
+        1 for the best. It is the same for every number of features that is asked for, so that the first j
+        are the selection for j; with None, features are ranked by the length of their coefficients.
+    %(attributes)s
+    coef_ : ndarray of shape (n_targets, n_features)
+        Coefficients of the last fit, on standardised features; zero for features that had left by then.
+        Of a category one for each level: then there are more, and ``coef_names_`` has their names.
+    coef_names_ : ndarray of str
+        What the columns of ``coef_`` are, as in "port=Southampton"; only where X has categories.
+    classes_ : ndarray of shape (n_classes,)
+        The classes in the order of the rows of ``coef_`` (with two classes there is one row, for the
+        second); only where y was made one-hot.
+    n_iter_ : int
+        Iterations of all fits.
+    converged_ : bool
+        Whether the first and the last fit met ``tol``.
+    certificate_ : float
+        Largest violation of the optimality conditions, relative to lambda1, of the first and the last
+        fit.
+    objective_path_ : ndarray of shape (n_iterations,)
+        The objective along the fit on all features.
     """
 
     n_features_to_select: int | float | str | None = None
@@ -117,9 +199,10 @@ class LinearSelector(BaseSelector):
         Parameters
         ----------
         X : array, sparse matrix, data frame or Dask array of shape (n_samples, n_features)
-            Training samples; texts and categories of a frame are variables as they are. Of an array of Dask,
-            inside :func:`infused.cluster`, the workers leave out what the lasso needs least, until the rest
-            fits here.
+            Training samples; texts and categories of a frame are variables as they are. What
+            :func:`infused.open_columns` opened, or a large ``numpy.memmap``, stays on disk. Of an array of
+            Dask, inside :func:`infused.cluster`, the workers leave out what the lasso needs least, until the
+            rest fits here.
         y : array of shape (n_samples,) or (n_samples, n_targets)
             Class labels, real values, several columns of real values, or an indicator matrix of labels.
         sample_weight : array-like of shape (n_samples,) or None, default=None
@@ -130,16 +213,16 @@ class LinearSelector(BaseSelector):
         self : object
             The fitted selector.
         """
+        cluster = current_cluster()
+        if isinstance(X, StoredColumns) and cluster is not None:
+            X = X.to_dask()
         if is_collection(X):
-            cluster = current_cluster()
             if cluster is None:
                 raise InputError("X is an array of Dask: call this inside infused.cluster(client)")
             cluster.fit(self, X, y, sample_weight=sample_weight)
             return self
         loss, y = resolve_loss(self.loss, y)
-        inputs = check_inputs(self, X, y, several=True)
-        if loss == "cox":
-            self._refuse_automatic_number()
+        inputs = check_inputs(self, X, y, several=True, stored=True)
         kept = self._kept(inputs)
         coding = self._coding(loss, inputs.y)
         number = self._number(inputs, kept, coding == "real", sample_weight)
@@ -157,7 +240,14 @@ class LinearSelector(BaseSelector):
         return self
 
     def regularization_path(
-        self, X: Any, y: Any, *, lambda1: Any = None, n_lambdas: int = 30, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any,
+        *,
+        lambda1: Any = None,
+        n_lambdas: int = 30,
+        sample_weight: Any = None,
+        cv: Any = None,
     ) -> RegularizationPath:
         """Solve on all features for a grid of lambda1, each time from where the last solution ended.
 
@@ -174,15 +264,14 @@ class LinearSelector(BaseSelector):
             How many values the default grid has.
         sample_weight : array-like of shape (n_samples,) or None, default=None
             As in :meth:`fit`.
+        cv : int, splitter of scikit-learn's kind, iterable of splits or None, default=None
+            How to hold samples out, so that a lambda1 can be chosen by their deviance; None for not at all.
 
         Returns
         -------
         RegularizationPath
-            The grid, the coefficients at each of its values, and how exact they are.
-
-        See Also
-        --------
-        infused.report.plot_coefficients : Draws the coefficients along the path.
+            The grid, the coefficients at each of its values, and how exact they are. Its ``model()`` has
+            coefficients and intercepts on the scale of the data.
 
         Examples
         --------
@@ -195,20 +284,21 @@ class LinearSelector(BaseSelector):
         self._validate_params()
         copy = clone(self)  # so that this leaves no trace of a fit
         loss, y = resolve_loss(self.loss, y)
-        inputs = check_inputs(copy, X, y, several=True).weighed(sample_weight)
+        inputs = check_inputs(copy, X, y, several=True, stored=True)
+        weighed = inputs.weighed(sample_weight)
         with blas_threads(_threads(self.n_jobs, inputs.coded.X)):
-            data = self._training_data(inputs, self._coding(loss, inputs.y), loss)
-            others = Unpenalised.make(copy._model(data), self._kept(inputs), data.design)
-            model = copy._within_limit(others.model)
-            scale = model.largest_lambda1() if model.relative else 1.0
-            if lambda1 is None:
-                grid = path_grid(model.largest_lambda1() / scale, model.lambda1, n_lambdas)
-            else:
-                grid = np.sort(np.asarray(lambda1, dtype=np.float64))[::-1]
-            fits = fit_path(model, grid * scale)
-        found = [fit.result for fit in fits]
-        results = [replace(one, coef=others.coefficients(one.coef, one.free)) for one in found]
-        return RegularizationPath.from_results(grid, results)
+            found = solve_path(copy, weighed, loss, lambda1, n_lambdas)
+            chosen = () if cv is None else held_out(copy, inputs, loss, found, sample_weight, cv)
+        return RegularizationPath(
+            found.grid,
+            np.stack([one.coef.T for one in found.results]),
+            np.array([one.certificate for one in found.results]),
+            np.array([one.n_iter for one in found.results]),
+            found.coef,
+            found.intercept,
+            explained(found, weighed, loss, self.standardize),
+            *chosen,
+        )
 
     @property
     def _published(self) -> bool:
@@ -232,9 +322,7 @@ class LinearSelector(BaseSelector):
 
     def _coding(self, loss: str, y: Array) -> Coding:
         """Return what y is to the model; the paper's formulation takes the numbers of classes as they are."""
-        if loss != "squared":
-            return coding_for(loss, y)
-        return resolve_coding(y, "label" if self._published and self.target == "auto" else self.target)
+        return coding_for(loss, y, "label" if self._published and self.target == "auto" else self.target)
 
     def _training_data(self, inputs: Inputs, coding: Coding, loss: str) -> TrainingData:
         X, variables = inputs.coded.X, inputs.coded.variables
@@ -243,18 +331,13 @@ class LinearSelector(BaseSelector):
                 Setting("fusion"),
                 " has pairs of features, but those of text have several columns: give columns of numbers",
             )
-        budget, weights = memory_budget(), inputs.weights
-        data = TrainingData.make(X, inputs.y, coding, self.standardize, budget, variables, weights)
-        if loss == "squared":
-            return data
-        if self._published:
+        if self._published and loss != "squared":
             raise InputError(
                 Setting("loss", loss), " is not published: take ", Setting("formulation", "stable")
             )
-        values = None if weights is None else weights.values
-        datafit = make_datafit(loss, inputs.y, values)
-        residuals = null_residuals(datafit, len(inputs.y), values) if loss == "cox" else data.y
-        return replace(data, datafit=datafit, y=residuals)
+        budget, weights = memory_budget(), inputs.weights
+        data = TrainingData.make(X, inputs.y, coding, self.standardize, budget, variables, weights)
+        return with_loss(data, loss, inputs.y)
 
     def _chosen(self, others: Unpenalised, ranked: Ranked, k: int | None) -> Array:
         """Select the first k variables, or without a number those that the model needs.

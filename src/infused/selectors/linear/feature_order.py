@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from infused._columns import ColumnDesign
 from infused._design import Design, column_squares, inner_products
 from infused._runtime.compat import StrOptions
 from infused._typing import Floats, Ints
-from infused.penalties.fusion import NO_EDGES, fusion_edges
+from infused.penalties.norms import NO_EDGES, fusion_edges
 from infused.selectors.base import WEIGHT
 from infused.selectors.inputs.training import Weights, unit_columns
 
@@ -109,7 +110,7 @@ def order_of_features(F: Design, weights: Weights | None = None) -> Fusion:
     if width is not None:
         share, shape = alike.votes((1, width)), (n // width, width)
         if share >= SHARE:
-            return Fusion("grid", fusion_edges("grid", n, shape), _reason(share, "a picture", shape), shape)
+            return Fusion("grid", fusion_edges("grid", n, shape), _reason(share, "images", shape), shape)
     share, (median, among) = alike.votes((1,)), alike.neighbours()
     if share >= SHARE:
         return Fusion("chain", None, _reason(share, "a signal"))
@@ -171,6 +172,8 @@ class _Likeness:
 
 def _varying(F: Design, weights: Weights | None) -> Ints:
     """Find the features that are not constant."""
+    if isinstance(F, ColumnDesign):
+        return np.flatnonzero(F.any(axis=0))
     if isinstance(F, np.ndarray) and weights is None:
         return np.flatnonzero(F.max(axis=0) > F.min(axis=0))
     return np.flatnonzero(column_squares(unit_columns(F, weights)) > 0)
@@ -195,5 +198,5 @@ def _sampled_rows(F: Design, weights: Weights | None) -> tuple[Design, Weights |
 
 
 def _reason(share: float, what: str, shape: tuple[int, int] | None = None) -> str:
-    size = f" of {shape[0]} x {shape[1]}" if shape else ""
-    return f"the features look like {what}{size}: for {share:.0%} of them a neighbour is the most alike"
+    size = f"{shape[0]} x {shape[1]} " if shape else ""
+    return f"features treated as {size}{what}; {share:.0%} of them are most correlated with a neighbour"

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
+from infused._columns import StoredColumns
 from infused._runtime.compat import StrOptions, cached_property
 from infused._runtime.threads import memory_budget, require
 from infused._typing import Floats, Ints
@@ -23,12 +24,12 @@ from infused.exceptions import (
     UnboundedObjectiveError,
     UnboundedObjectiveWarning,
 )
-from infused.graphs.validation import Graph, check_data, sparse_if_mostly_zero
+from infused.graphs.validation import Graph, is_mostly_zero
 from infused.information.operator import MOST_KNOWN, InformationOperator, NearbyInformation, Sampled
 from infused.information.pair_sums import CriterionName
 from infused.information.structural import StructuralInformation, shared, structural_information
 from infused.penalties.quadratic import PairInformation, Quadratic, Ridge, Structural
-from infused.selectors.base import WEIGHT
+from infused.selectors.base import WEIGHT, documented
 from infused.selectors.inputs.training import (
     TrainingData,
     Weights,
@@ -41,9 +42,58 @@ from infused.selectors.linear.ranking import Ranked, rank, rank_by_coefficient, 
 from infused.solvers.least_squares import largest_lambda3
 
 
+@documented()
 @dataclass(kw_only=True, eq=False, repr=False)
 class InformedSelector(LinearSelector):
-    """A linear selector with a term of the information of pairs of features."""
+    """A linear selector with a term of the information of pairs of features.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "auto" or None, default=None
+        How many features: a number, a fraction, "auto" for the smallest number that predicts within one
+        standard error of the best (by cross-validation), or None for those whose coefficients are not
+        zero (positive, in the paper's formulation).
+    %(lambda1)s
+    %(lambda_scale)s
+    target : {"auto", "onehot", "label", "real"}, default="auto"
+        What y is to the model; "auto" makes one-hot columns of classes (the paper's formulation: labels).
+    %(groups)s
+    %(keep)s
+    %(standardize)s
+    %(ranking)s
+    %(max_iter)s
+    %(tol)s
+    n_jobs : int or None, default=None
+        Threads for the information of pairs (None for one) and for linear algebra (None leaves them to
+        BLAS); -1 for every core.
+    %(loss)s
+    %(penalty_factors)s
+    %(positive)s
+    lambda3 : float, default=0.01
+        Weight of the information of pairs. A relative one is a fraction of the mean squared length of a
+        feature (in the paper's formulation, of its largest admissible value); an absolute one is
+        multiplied by c, so that it weighs the same matrix in both formulations.
+    formulation : {"stable", "paper"}, default="stable"
+        The convex problem above, or the published one.
+    unbounded : {"raise", "iterate"}, default="raise"
+        What to do when the published objective has no minimum: refuse, or run Algorithm 1 for
+        ``max_iter`` steps as published, with a warning.
+
+    Attributes
+    ----------
+    %(attributes)s
+    unbounded_ : bool
+        Whether Algorithm 1 was run on an objective without a minimum, as ``unbounded="iterate"`` asks.
+    lambda3_limit_ : float
+        The largest admissible lambda3; only in the paper's formulation.
+    n_features_screened_ : int
+        Features dropped before the information of pairs entered: where that of all pairs would pass the
+        memory budget (see :func:`infused.config_context`), the first rounds of the recursive ranking run
+        with a ridge in its place. Zero where it fits.
+    information_error_ : float
+        Where features are many more than samples, not all of U is formed: the measured error of what
+        stands for it, relative to the largest eigenvalue of U less its mean. Zero where it was formed.
+    """
 
     lambda3: float = 0.01
     formulation: str = "stable"
@@ -278,4 +328,7 @@ class Structure:
         n_samples, n_features = self.data.X.shape
         if n_features < max(MANY_FEATURES, FEATURES_PER_SAMPLE * n_samples):
             return False
-        return not sp.issparse(sparse_if_mostly_zero(check_data(self.data.X)))
+        X = self.data.X
+        if isinstance(X, StoredColumns):
+            X = X[:, np.linspace(0, n_features - 1, SAMPLE).astype(np.int64)]
+        return not sp.issparse(X) and not is_mostly_zero(int(np.count_nonzero(X)), X.size)

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import scipy.sparse as sp
 
+from infused._columns import ColumnDesign
 from infused._design import Design, copies_of, selected_columns
 from infused._runtime.compat import cached_property
 from infused._typing import Array, Floats, Ints
 from infused.datafits import Datafit
 from infused.exceptions import InputError, Setting
-from infused.penalties.fusion import NO_EDGES, FusedChain, chain_edges, incidence
+from infused.penalties.norms import NO_EDGES, FusedChain, GroupNorms, RowGroups, chain_edges, incidence
 from infused.penalties.quadratic import NO_QUADRATIC, Quadratic, Structural
-from infused.penalties.rows import GroupNorms, RowGroups
 from infused.selectors.inputs.training import LARGEST_WEIGHT
 from infused.selectors.linear.certainty import CertainOrder, Standing, Uncertainty
-from infused.solvers.coordinate_descent import coordinate_descent
+from infused.solvers.coordinate_descent import Screening, coordinate_descent, descent_on_screened
 from infused.solvers.least_squares import LeastSquares, hessian_is_worth_forming, most_worth_forming
 from infused.solvers.proximal import proximal_gradient
 from infused.solvers.proximal_newton import Loss, largest_row, null_solution, proximal_newton
@@ -28,6 +28,7 @@ from infused.solvers.split_bregman import split_bregman, split_bregman_on_workin
 EPOCHS_PER_ITERATION = 10  # coordinate descent and proximal gradients take more, and cheaper, iterations
 ROUGH = 1e-3  # the tolerance of what is only a start
 NO_MORE_THAN_CHANCE = 0.01  # of the contribution of a column
+AT_HAND = 2**22  # entries of the features that a solver has at hand where X is too large to copy
 WIDE = 10  # this many features to a sample
 
 
@@ -119,6 +120,11 @@ class SparseModel:
         return LeastSquares(self.X, self.Y, self.quadratic, dense=self._dense())
 
     @cached_property
+    def screening(self) -> Screening:
+        """Keep the features that a solver has at hand, once for all lambdas."""
+        return Screening(max(1, AT_HAND // self.X.shape[0]))
+
+    @cached_property
     def loss(self) -> Loss | None:
         """Make everything but the norms where the datafit is not least squares."""
         return None if self.datafit is None else Loss(self.datafit, self.X, self.quadratic, self.Z)
@@ -202,6 +208,11 @@ class SparseModel:
         )
         if "smooth" in vars(self) and self.smooth.hessian is not None and part._dense():
             vars(part)["smooth"] = self.smooth.restricted(features, part.X)
+        elif "smooth" in vars(self) and isinstance(self.X, ColumnDesign) and not part._dense():
+            known = self.smooth.correlation[features]  # a pass over all features made it
+            vars(part)["smooth"] = LeastSquares(
+                part.X, self.Y, part.quadratic, dense=False, correlation=known
+            )
         if "copies" in vars(self):
             vars(part)["copies"] = _copies_among(features, self.copies)
         return part
@@ -229,20 +240,25 @@ class SparseModel:
     @cached_property
     def distinct(self) -> SparseModel:
         """Restrict the model to the features that are no copies of an earlier one."""
-        return self if self.copies is None else self.restricted(np.unique(self.copies[0]))
+        return self if self.copies is None else self.restricted(self.firsts)
+
+    @cached_property
+    def firsts(self) -> Ints:
+        """Find the features that are no copies of an earlier one."""
+        return np.arange(self.n_features) if self.copies is None else np.unique(self.copies[0])
 
     def _to_all(self, coef: Floats, gradient: Floats) -> tuple[Floats, Floats]:
         """Extend a solution for distinct features to all: copies have equal gradients, no coefficients."""
         if self.copies is None:
             return coef, gradient
         first, sign = self.copies
-        full, place = np.zeros((self.n_features, coef.shape[1])), np.unique(first)
+        full, place = np.zeros((self.n_features, coef.shape[1])), self.firsts
         full[place] = coef
         return full, sign[:, None] * gradient[np.searchsorted(place, first)]
 
     def gradient(self, coef: Floats) -> Floats:
         """Compute the gradient of least squares where copies have no coefficients."""
-        coef = coef if self.copies is None else coef[np.unique(self.copies[0])]
+        coef = coef if self.copies is None else coef[self.firsts]
         return self._to_all(coef, self.distinct.smooth.gradient(coef))[1]
 
     def carried_over(
@@ -344,7 +360,7 @@ class SparseModel:
 
         ask = None if certain is None or self.n_variables < 2 else settled
         if self.copies is not None and start is not None:
-            place = np.unique(self.copies[0])
+            place = self.firsts
             start = replace(start, coef=start.coef[place], gradient=start.gradient[place])
         result = self.distinct._solve(both, tol, start, ask, stop_early)
         if self.copies is not None:
@@ -368,6 +384,14 @@ class SparseModel:
             return self._newton(self.loss, rows, lambda2, tol, start, settled)
         f = self.smooth
         solver = self._choose(lambda2) if stop_early else "split-bregman"
+        if (
+            solver == "coordinate-descent"
+            and isinstance(rows, RowGroups)
+            and isinstance(self.X, ColumnDesign)
+        ):
+            return descent_on_screened(
+                f, rows, self.screening, max_iter=many, tol=tol, start=start, settled=settled
+            )
         if solver == "coordinate-descent":
             return coordinate_descent(f, rows, max_iter=many, tol=tol, start=start, settled=settled)
         if solver == "proximal":
@@ -494,8 +518,10 @@ class SparseModel:
             # features, where most of them stay in the model, so few steps are needed that it wins.
             several_dense = self.Y.shape[1] > 1 and self._dense()
             return "split-bregman" if several_dense or self._wide_groups() else "coordinate-descent"
-        # With structure a gradient is a product with U, and Algorithm 1 needs it on a working set only.
-        cheap_steps = self._dense() or not isinstance(self.quadratic, Structural)
+        # With structure a gradient is a product with U, and of large data it is a pass over all of them:
+        # Algorithm 1 needs them on a working set only.
+        many_passes = isinstance(self.quadratic, Structural) or isinstance(self.X, ColumnDesign)
+        cheap_steps = self._dense() or not many_passes
         return "proximal" if on_chain and cheap_steps else "split-bregman"
 
     def _wide_groups(self) -> bool:

@@ -12,7 +12,7 @@ from infused._runtime.progress import Stage
 from infused._typing import Floats, Ints
 from infused.penalties.quadratic import Structural
 from infused.selectors.base import ahead, ranks
-from infused.selectors.greedy.search import ForwardSearch
+from infused.selectors.greedy.forward import ForwardSearch
 from infused.selectors.inputs.training import left_over, mean_square
 from infused.selectors.linear.certainty import CertainOrder, Uncertainty
 from infused.selectors.linear.model import Fit, SparseModel

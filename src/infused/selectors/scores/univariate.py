@@ -1,7 +1,8 @@
-"""Selectors that score each feature by itself."""
+"""Selectors that score each feature by itself; F tests, and score tests in Cox's model."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Integral
@@ -10,53 +11,249 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed
+from scipy import special
 from scipy.special import digamma
-from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
+from scipy.stats import chi2
+from sklearn.feature_selection import f_classif, f_regression, mutual_info_classif, mutual_info_regression
 from sklearn.neighbors import KDTree, NearestNeighbors
 
+from infused._columns import COPIED, StoredColumns
+from infused._design import Design, column_squares, dense, rows_scaled
 from infused._runtime.compat import Interval, StrOptions, fit_context
-from infused._runtime.threads import workers
-from infused._typing import Array, Floats
+from infused._runtime.threads import memory_budget, workers
+from infused._typing import Array, Floats, Ints
+from infused.datafits import Cox, Curvature
 from infused.exceptions import InputError, Setting
-from infused.graphs.validation import Target, class_codes
-from infused.information.discrete import MAX_BINS, distinct_samples, target_codes
+from infused.graphs.validation import class_codes
+from infused.information.discrete import distinct_samples
 from infused.information.mutual import MutualInformation
+from infused.penalties import RowGroups
 from infused.selectors.base import (
     NUMBER_OF_FEATURES,
     BaseSelector,
     ahead,
     check_one_target,
+    documented,
     number_or_half,
     ranks,
 )
-from infused.selectors.docs import SCORES, documented
-from infused.selectors.inputs.checks import Inputs, check_inputs
-from infused.selectors.inputs.groups import GROUPS, KEEP, by_variable
+from infused.selectors.inputs.checks import N_BINS, Inputs, check_inputs
+from infused.selectors.inputs.groups import GROUPS, KEEP, Groups, by_variable
 from infused.selectors.inputs.training import (
+    Weights,
+    basis,
+    design_matrix,
     is_real,
+    left_over,
     refuse_weights,
     tame,
+    target_matrix,
 )
-from infused.selectors.scores.f_test import f_tests
-from infused.selectors.scores.score_test import score_tests
+from infused.solvers import Loss, null_solution
+
+SMALLEST = 1e-280  # p-values below are computed by their logarithm
+
+
+@dataclass(frozen=True)
+class FTests:
+    """The F test, or the score test, of each variable."""
+
+    values: Floats
+    log_p: Floats
+    """Natural logarithms of the p-values."""
+    comparable: bool
+    """Whether all have the same degrees of freedom, so that F values have the order of p-values."""
+
+    @property
+    def evidence(self) -> Floats:
+        """Return numbers by which variables can be ranked: F values, or else -log10 p."""
+        return self.values.copy() if self.comparable else -self.log_p / np.log(10)
+
+
+def f_tests(
+    X: Any, y: Array, real: bool, variables: Groups, kept: Ints, weights: Weights | None = None
+) -> FTests:
+    """Test each variable, all its columns together, given the variables that are kept."""
+    test = FTest(y, real, X[:, np.flatnonzero(np.isin(variables.codes, kept))], weights)
+    X = X.tocsc() if sp.issparse(X) else X
+    values, degrees = np.zeros(len(variables)), np.tile(test.degrees(1), (len(variables), 1))
+    alone = np.flatnonzero(variables.sizes[variables.codes] == 1)
+    # scikit-learn copies X.
+    plain = weights is None and not len(kept) and X.size <= COPIED and not isinstance(X, StoredColumns)
+    if len(alone):
+        columns = X if variables.single else X[:, alone]
+        values[variables.codes[alone]] = anova(columns, y, real) if plain else test.of_columns(columns)
+    for group in variables.several():
+        values[group], degrees[group] = test.of_group(X[:, variables.columns(group)])
+    varies = degrees[values > 0]
+    return FTests(values, _log_p(values, *degrees.T), bool((varies == varies[:1]).all()))
+
+
+def anova(X: Any, y: Array, real: bool) -> Floats:
+    """Compute F values; zero for constant features, of which scikit-learn warns."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.filterwarnings("ignore", "Features .* are constant", UserWarning)
+        return _finite((f_regression if real else f_classif)(X, y)[0])
+
+
+def _log_p(values: Floats, above: Floats, below: Floats) -> Floats:
+    r"""Compute the logarithm of the probability of a larger F value.
+
+    It is :math:`I_x(a, b) = x^a (1 - x)^b / (a B(a, b)) \cdot {}_2F_1(a + b, 1; a + 1; x)`, with a and b half
+    the degrees of freedom. Below the range of numbers a geometric series is enough for the last factor.
+    """
+    above, below = np.maximum(above, 1.0), np.maximum(below, 1.0)
+    p = special.fdtrc(above, below, values)
+    a, b = below / 2, above / 2
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # where p is read, the tail is not
+        ratio = np.minimum(values, np.finfo(float).max / above) * above / below
+        log_x, log_rest = -np.log1p(ratio), np.log(ratio) - np.log1p(ratio)
+        series = -np.log1p(-np.exp(log_x) * np.minimum((a + b) / (a + 1), 1.0))
+        tail = a * log_x + b * log_rest - np.log(a) - special.betaln(a, b) + series
+        return np.asarray(np.where(p > SMALLEST, np.log(np.maximum(p, SMALLEST)), tail))
+
+
+class FTest:
+    r"""The F value of Pillai's trace, of an analysis of (co)variance of several columns together.
+
+    .. math::
+
+        F = \frac{V / a}{(s - V) / (M - 1 - g - a)}, \qquad V = \sum_i r_i^2
+
+    with r the canonical correlations of p independent columns with the q that code the target,
+    s = min(p, q), a = max(p, q), and all of them less what g given columns explain of them. One column has
+    its usual F value. Where no degrees of freedom are left there is none: it is zero then. M is the sum of
+    the weights, where there are any.
+    """
+
+    def __init__(self, y: Array, real: bool, given: Any, weights: Weights | None = None):
+        self.weights, self.n_samples = weights, len(y) if weights is None else weights.total
+        self.given = basis(dense(self._standardised(given))) if given.shape[1] else np.empty((len(y), 0))
+        coded = target_matrix(y, "real" if real else "onehot", True, weights)
+        self.Y = basis(left_over(coded, self.given))
+
+    def of_group(self, columns: Any) -> tuple[float, tuple[float, float]]:
+        """Test all columns together; return the F value and its degrees of freedom."""
+        F = basis(left_over(dense(self._standardised(columns)), self.given))
+        value = self._values(((F.T @ self.Y) ** 2).sum(), F.shape[1])
+        return float(value), self.degrees(F.shape[1])
+
+    def of_columns(self, columns: Any) -> Floats:
+        """Test each column."""
+        F = left_over(self._standardised(columns), self.given)
+        square = column_squares(F)
+        explained = ((F.T @ self.Y) ** 2).sum(axis=1) / np.where(square > 0, square, 1.0)
+        return np.where(square > 0, self._values(explained, 1), 0.0)
+
+    def degrees(self, p: int) -> tuple[float, float]:
+        """Return the degrees of freedom of p independent columns."""
+        q = self.Y.shape[1]
+        return p * q, min(p, q) * max(0.0, self.n_samples - 1 - self.given.shape[1] - max(p, q))
+
+    def _values(self, explained: Any, p: int) -> Floats:
+        above, below = self.degrees(p)
+        if above == 0 or below <= 0:
+            return np.zeros_like(explained)
+        left = np.maximum(min(p, self.Y.shape[1]) - explained, 0.0)
+        with np.errstate(divide="ignore"):
+            return _finite(explained / above / (left / below))
+
+    def _standardised(self, columns: Any) -> Design:
+        return design_matrix(columns, True, memory_budget(), self.weights)
+
+
+def _finite(scores: Any) -> Floats:
+    """Make numbers of scores: what has none is zero, and a perfect one is the largest there is.
+
+    Rounding turns the formula negative in two cases: far below zero for a feature that is the target itself,
+    and by the last digit for one whose class means are equal.
+    """
+    scores = np.asarray(scores, dtype=np.float64)
+    largest = np.finfo(float).max
+    return np.nan_to_num(np.where(scores < -1, largest, np.maximum(scores, 0.0)), nan=0.0, posinf=largest)
+
+
+COLUMNS_AT_ONCE = 64
+NEGLIGIBLE = 1e-10  # of the information of a column: less has nothing of its own beside what is kept
+
+
+def score_tests(X: Any, y: Array, variables: Groups, kept: Ints, weights: Weights | None = None) -> FTests:
+    r"""Test each variable, all its columns together, given the variables that are kept.
+
+    .. math::
+
+        \chi^2 = U' V^{-1} U, \qquad U = Z'(\delta - \Lambda)
+
+    with U the slope of the partial likelihood along the columns Z of the variable where they have no
+    coefficients, and V its curvature, both given the maximum of the likelihood over what is kept. With one
+    column of two values it is the log-rank test.
+    """
+    design = design_matrix(X, True, memory_budget(), weights)
+    values, given = None, np.flatnonzero(np.isin(variables.codes, kept))
+    if weights is not None:
+        values, design = weights.values, rows_scaled(design, 1 / weights.root)
+    f = Loss(Cox(y["time"], y["event"], values), design, kept=dense(design[:, given]))
+    null = null_solution(f, RowGroups(1.0))
+    eta = f.predictions(null.coef, f.at(null)[1])
+    slope, curvature = null.gradient[:, 0], f.datafit.curvature(eta)
+    found, degrees = np.zeros(len(variables)), np.ones(len(variables))
+    single = np.flatnonzero(variables.sizes[variables.codes] == 1)
+    for first in range(0, len(single), COLUMNS_AT_ONCE):
+        own = single[first : first + COLUMNS_AT_ONCE]
+        V = np.diagonal(_information(curvature, dense(design[:, own]), f.Z))
+        there = np.flatnonzero(V > NEGLIGIBLE)
+        found[variables.codes[own[there]]] = slope[own[there]] ** 2 / V[there]
+    for group in variables.several():
+        own = variables.columns(group)
+        V = _information(curvature, dense(design[:, own]), f.Z)
+        sizes, directions = np.linalg.eigh(V)
+        known = sizes > NEGLIGIBLE
+        along = directions[:, known].T @ slope[own]
+        degrees[group] = max(int(known.sum()), 1)
+        found[group] = float((along**2 / sizes[known]).sum())
+    log_p = chi2.logsf(found, degrees)
+    return FTests(found / degrees, log_p, bool((degrees == degrees[0]).all()))
+
+
+def _information(curvature: Curvature, F: Floats, Z: Floats) -> Floats:
+    """Return the information of some columns, less what the columns Z share of it."""
+    V, n = curvature.gram(np.column_stack([Z, F])), Z.shape[1]
+    inner, cross = V[n:, n:], V[n:, :n]
+    return np.asarray(inner - cross @ np.linalg.pinv(V[:n, :n], hermitian=True) @ cross.T)
+
 
 FEWEST_OF_A_CODE = 5  # samples, on average
 SEED = [Interval(Integral, 0, 2**32 - 1, closed="both"), None]  # as scikit-learn takes it
 
 
-@documented(SCORES)
+@documented()
 @dataclass(kw_only=True, eq=False, repr=False)
 class ScoreSelector(BaseSelector):
     """Features by a score of each, which a subclass gives.
 
     Parameters
     ----------
-    %(parameters)s
+    %(n_features_to_select)s
+    target : {"auto", "classes", "real"}, default="auto"
+        What y is; "auto" decides by its type.
+    %(groups)s
+    %(keep)s
+    random_state : int or None, default=0
+        Seed of whatever is drawn at random.
+    n_jobs : int or None, default=None
+        Jobs, where scikit-learn's computation takes them; -1 for every core.
 
     Attributes
     ----------
+    scores_ : ndarray of shape (n_features,) or (n_groups,)
+        Larger is better.
+    ranking_ : ndarray of int of shape (n_features,) or (n_groups,)
+        1 for the best, the same for every number of features that is asked for; ties go to the first.
     %(attributes)s
     """
+
+    _takes_gaps = False  # whether numbers may be missing
+    _in_passes = False  # whether X may stay on disk
 
     n_features_to_select: int | float | str | None = None
     target: str = "auto"
@@ -93,7 +290,8 @@ class ScoreSelector(BaseSelector):
             The fitted selector.
         """
         check_one_target(self, y)
-        inputs = check_inputs(self, X, y, gaps=self._takes_gaps(), dtype=[np.float64, np.float32])
+        gaps, dtype = self._takes_gaps, self._dtype(X)
+        inputs = check_inputs(self, X, y, gaps=gaps, dtype=dtype, stored=self._in_passes)
         variables = inputs.variables
         kept = variables.places(self.keep)
         real = inputs.survival or is_real(inputs.y, self.target)
@@ -109,13 +307,13 @@ class ScoreSelector(BaseSelector):
         self._store_ranking(variables, scores, ranking, ranking <= k)
         return self
 
-    def _takes_gaps(self) -> bool:
-        """Return whether numbers may be missing."""
-        return False
+    def _dtype(self, X: Any) -> Any:
+        """Return the types of numbers that a score is made of, as scikit-learn's checks take them."""
+        return [np.float64, np.float32]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self._takes_gaps()
+        tags.input_tags.allow_nan = self._takes_gaps
         return tags
 
     def _score(self, inputs: Inputs, real: bool) -> Floats:
@@ -126,7 +324,7 @@ class ScoreSelector(BaseSelector):
         return np.zeros(len(inputs.variables))
 
 
-@documented(SCORES)
+@documented()
 class RandomSelector(ScoreSelector):
     r"""Features at random: the baseline that every table should carry.
 
@@ -154,14 +352,13 @@ class RandomSelector(ScoreSelector):
     (178, 4)
     """
 
-    def _takes_gaps(self) -> bool:
-        return True
+    _takes_survival = _takes_gaps = True
 
     def _score(self, inputs: Inputs, real: bool) -> Floats:
         return np.asarray(np.random.default_rng(self.random_state).random(len(inputs.variables)))
 
 
-@documented(SCORES)
+@documented()
 class AnovaSelector(ScoreSelector):
     r"""Features by the F value of an analysis of variance.
 
@@ -207,6 +404,10 @@ class AnovaSelector(ScoreSelector):
     """
 
     _takes_survival = True
+    _in_passes = True
+
+    def _dtype(self, X: Any) -> Any:
+        return "numeric" if getattr(X, "size", 0) > COPIED else super()._dtype(X)
 
     def _score(self, inputs: Inputs, real: bool) -> Floats:
         kept, coded = inputs.variables.places(self.keep), inputs.coded
@@ -218,7 +419,7 @@ class AnovaSelector(ScoreSelector):
         return tests.evidence
 
 
-@documented(SCORES)
+@documented()
 @dataclass(kw_only=True, eq=False, repr=False)
 class MutualInformationSelector(ScoreSelector):
     r"""Features by their mutual information with the target.
@@ -237,8 +438,9 @@ class MutualInformationSelector(ScoreSelector):
     estimator : {"binned", "neighbours"}, default="binned"
         "binned" counts features in bins of equal frequency, as MIFS, MRMR and JMIM do; "neighbours" is
         scikit-learn's, much slower, for relations that bins are too coarse for.
-    n_bins : int, default=5
-        Bins of a feature that is not discrete, and of a real target.
+    n_bins : int or "auto", default="auto"
+        Bins of a feature that is not discrete, and of a continuous target, as MIFS and the other filters have
+        them: of equal frequency, or "auto", five of which the lowest and the highest are cut again.
 
     Attributes
     ----------
@@ -265,15 +467,16 @@ class MutualInformationSelector(ScoreSelector):
     """
 
     estimator: str = "binned"
-    n_bins: int = 5
+    n_bins: int | str = "auto"
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ScoreSelector._parameter_constraints,
         "estimator": [StrOptions({"binned", "neighbours"})],
-        "n_bins": [Interval(Integral, 2, MAX_BINS, closed="both")],
+        "n_bins": N_BINS,
     }
 
-    def _takes_gaps(self) -> bool:
+    @property
+    def _takes_gaps(self) -> bool:  # type: ignore[override]  # as the estimate does
         return self.estimator == "binned"
 
     def _score(self, inputs: Inputs, real: bool) -> Floats:
@@ -292,19 +495,16 @@ class MutualInformationSelector(ScoreSelector):
                 weights,
             )
             estimate = mutual_info_regression if real else mutual_info_classif
-            _, n_samples = distinct_samples(X, y, enough=len(y))
+            _, n_samples = distinct_samples(X, y)
             return by_variable(
                 X,
                 inputs.variables,
                 lambda columns: self._by_neighbours(columns, y, estimate, n_samples),
                 lambda columns: joint_information_by_neighbours(columns, y, real, self.random_state),
             )
-        counts, units = inputs.whole_weights
-        kind: Target = "real" if real else "classes"
-        codes = target_codes(X, y, target=kind, n_bins=self.n_bins, weights=counts)
-        features = inputs.codes(self.n_bins, self.n_jobs)
+        codes, y_codes, units = inputs.counted(self.n_bins, real, self.n_jobs)
         with workers(self.n_jobs) as pool:
-            return MutualInformation.build(features, codes, pool, units).with_target()
+            return MutualInformation.build(codes, y_codes, pool, units).with_target()
 
     def _by_neighbours(self, X: Any, y: Array, estimate: Callable[..., Floats], n_samples: int) -> Floats:
         # One call for each column: the noise that scikit-learn adds is then the same for all.

@@ -81,14 +81,15 @@
     if (drawn.size) drawAll();
   }
 
-  function showMore() {
-    byId("distributions").classList.add("complete");
-    byId("more").remove();
+  function showMore(event) {
+    event.target.closest("section").classList.add("complete");
+    event.target.remove();
     drawAll();
   }
 
+  for (const folded of document.querySelectorAll("details.folded")) folded.addEventListener("toggle", drawAll);
   byId("theme").addEventListener("click", () => window.infusedTheme.toggle());
-  byId("more")?.addEventListener("click", showMore);
+  for (const button of document.querySelectorAll(".more")) button.addEventListener("click", showMore);
   root.addEventListener("themechange", showTheme);
   showTheme();
   document.addEventListener("DOMContentLoaded", () => drawInTurn());
@@ -103,6 +104,7 @@
   // ---- paper: light, and as wide as a sheet ----
   addEventListener("beforeprint", () => {
     root.classList.add("paper");
+    for (const folded of document.querySelectorAll("details.folded")) folded.open = true;
     window.infusedTheme.show("light");
     drawAll();
   });

@@ -30,23 +30,31 @@
   const columns = [
     { key: "rank", title: "Rank", value: (n) => n + 1, text: (n) => String(n + 1), numeric: true },
     { key: "name", title: "Feature", value: (n) => lowered[n], text: (n) => payload.names[n] },
-    share("alone", "Alone"),
-    share("unique", "Unique"),
-    share("frequency", "Frequency"),
+    { key: "direction", title: payload.titles.direction, value: (n) => payload.directions[n] || null,
+      text: (n) => payload.directions[n] || "–", present: payload.directions.some(Boolean) },
+    share("alone"),
+    share("unique"),
+    share("frequency"),
+    ...payload.others.map(other),
+    { key: "group", title: payload.titles.group, value: (n) => payload.groups[n] ?? null,
+      text: (n) => String(payload.groups[n] ?? "–"), numeric: true, present: known(payload.groups).length > 0 },
     { key: "score", title: "Score", value: (n) => payload.scores[n], text: (n) => number(payload.scores[n]),
       numeric: true, high: true, present: known(payload.scores).length > 0 },
     { key: "coefficient", title: payload.coefficientNames.length > 1 ? "Largest coefficient" : "Coefficient", short: "Coefficient",
       value: (n) => (top(n) === null ? null : Math.abs(top(n))), text: coefficientText, numeric: true, high: true,
       present: payload.coefficientNames.length > 0 },
-    { key: "group", title: "Group", value: (n) => payload.groups[n] ?? null,
-      text: (n) => String(payload.groups[n] ?? "–"), numeric: true, present: payload.selected > 0 },
   ].filter((column) => column.present !== false);
 
   // A percentage with a bar below it, which 100% fills.
-  function share(key, title) {
+  function share(key) {
     const values = payload[key];
-    return { key, title, value: (n) => values[n] ?? null, text: (n) => percent(values[n]), numeric: true, high: true,
+    return { key, title: payload.titles[key], value: (n) => values[n] ?? null, text: (n) => percent(values[n]), numeric: true, high: true,
       bar: (n) => Math.min(1, Math.max(0, values[n] ?? 0)), present: known(values).length > 0 };
+  }
+
+  // A column that few selections have: numbers to sort by, and what they say.
+  function other({ key, values, texts, high }) {
+    return { key, title: payload.titles[key], value: (n) => values[n] ?? null, text: (n) => texts[n] || "–", numeric: true, high };
   }
 
   function coefficientText(n) {
@@ -65,7 +73,7 @@
   function buildHead() {
     const row = byId("table").tHead.rows[0];
     for (const column of columns) {
-      const head = element("th", { role: "columnheader", scope: "col", class: column.numeric ? "number" : "" });
+      const head = element("th", { role: "columnheader", scope: "col", class: `${column.key} ${column.numeric ? "number" : ""}` });
       const button = element("button", { type: "button" }, column.title);
       button.addEventListener("click", () => sortBy(column));
       head.append(button);
@@ -122,7 +130,9 @@
     for (const column of columns) {
       const cell = element("td", { role: "cell", class: `${column.key} ${column.numeric ? "number" : ""}`,
         "data-title": column.short ?? column.title });
-      const text = element("span", {}, column.text(n));
+      const drawn = column.key === "name" && n < payload.distributions;
+      const text = drawn ? element("button", { type: "button", class: "link", title: "Show its distribution" }, column.text(n))
+        : element("span", {}, column.text(n));
       cell.append(text);
       if (column.bar && column.value(n) !== null) {
         const bar = element("span", { class: "track", "aria-hidden": "true" });
@@ -132,7 +142,24 @@
       }
       row.append(cell);
     }
+    if (n < payload.distributions) {
+      row.classList.add("drawn");
+      row.addEventListener("click", () => showDistribution(n));
+    }
     return row;
+  }
+
+  function showDistribution(n) {
+    const figure = byId(`chart-distribution${n}`).closest("figure");
+    if (figure.classList.contains("extra")) figure.closest("section").querySelector(".more")?.click();
+    document.querySelector("figure.chosen")?.classList.remove("chosen");
+    figure.classList.add("chosen");
+    figure.scrollIntoView({ block: "center" });
+  }
+
+  function showTechnical() {
+    const shown = byId("table").classList.toggle("technical");
+    byId("technical-columns").setAttribute("aria-pressed", String(shown));
   }
 
   function choose(only) {
@@ -149,6 +176,9 @@
   }
 
   buildHead();
+  const technical = columns.some(({ key }) => key === "score" || key === "coefficient");
+  if (technical) byId("technical-columns").addEventListener("click", showTechnical);
+  else byId("technical-columns").remove();
   byId("search").addEventListener("input", (event) => { state.query = event.target.value; state.page = 0; show(); });
   byId("only").addEventListener("click", () => choose(true));
   byId("every").addEventListener("click", () => choose(false));

@@ -1,0 +1,16 @@
+// A button on every block of code that copies it, without prompts and output.
+"use strict";
+for (const block of document.querySelectorAll("div.highlight > pre")) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "copy";
+  button.textContent = "Copy";
+  button.addEventListener("click", async () => {
+    const text = block.innerText.replace(/\n$/, "");
+    const prompts = text.split("\n").filter((line) => /^(>>>|\.\.\.)( |$)/.test(line));
+    await navigator.clipboard.writeText(prompts.length ? prompts.map((line) => line.slice(4)).join("\n") : text);
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  });
+  block.parentElement.append(button);
+}

@@ -1,0 +1,264 @@
+"""Features that stay on disk: the selections of the same data in memory, and one line for what is wrong."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from infused import FusedLasso, GreedyForward, InFusedLasso, Lasso, make_selector, open_columns
+from infused._columns import ColumnDesign, StoredColumns, stored_array
+from infused.exceptions import InputError
+from tests.test_columns import copy_at_most
+
+N = 700
+
+
+def genotypes(rng, n_samples=61, missing=0.0):
+    """Neighbours are alike; 0, 1 or 2, and -1 where nothing was called."""
+    hidden = rng.normal(size=(n_samples, N + 5))
+    G = np.clip(np.rint(sum(hidden[:, j : j + N] for j in range(5)) / 2 + 0.7), 0, 2).astype(np.int8)
+    G[:, 40] = 2
+    y = G[:, [10, 300, 301, 600]].astype(float) @ [1.0, -1.0, -1.0, 1.0] + 0.2 * rng.normal(size=n_samples)
+    G[rng.random(G.shape) < missing] = -1
+    return G, y
+
+
+def filled(G):
+    """A missing call is the mean of its feature."""
+    X = G.astype(float)
+    for j in range(X.shape[1]):
+        X[G[:, j] < 0, j] = G[G[:, j] >= 0, j].mean()
+    return X
+
+
+def write_bed(path, G, y, chromosomes=3):
+    """PLINK's format: two bits a call, four calls a byte, a variant after the other."""
+    bits = {2: 0b00, -1: 0b01, 1: 0b10, 0: 0b11}
+    rows = []
+    for column in G.T:
+        calls = [bits[int(call)] for call in column] + [0] * (-len(column) % 4)
+        rows.append(bytes(calls[i] | calls[i + 1] << 2 | calls[i + 2] << 4 | calls[i + 3] << 6
+                          for i in range(0, len(calls), 4)))  # fmt: skip
+    path.write_bytes(b"\x6c\x1b\x01" + b"".join(rows))
+    each = -(-G.shape[1] // chromosomes)
+    path.with_suffix(".bim").write_text(
+        "".join(f"{1 + j // each}\trs{j}\t0\t{1000 + j}\tA\tG\n" for j in range(G.shape[1]))
+    )
+    path.with_suffix(".fam").write_text(
+        "".join(f"f{i} s{i} 0 0 1 {value}\n" for i, value in enumerate(y.tolist()))
+    )
+
+
+def write(kind, folder, G, y):
+    if kind in ("npy C", "npy F"):
+        np.save(folder / "x.npy", np.asarray(G, order=kind[-1]))
+        return folder / "x.npy"
+    if kind == "float32":
+        np.save(folder / "x.npy", np.asfortranarray(G, dtype=np.float32))
+        return folder / "x.npy"
+    if kind == "zarr":
+        zarr = pytest.importorskip("zarr")
+        made = zarr.open_array(
+            str(folder / "x.zarr"), mode="w", shape=G.shape, dtype=G.dtype, chunks=(20, 90)
+        )
+        made[...] = G
+        return folder / "x.zarr"
+    if kind == "parquet":
+        pd = pytest.importorskip("pandas")
+        for n, rows in enumerate((slice(0, 30), slice(30, None))):
+            table = pd.DataFrame(G[rows], columns=[f"f{j}" for j in range(G.shape[1])])
+            table.to_parquet(folder / f"part-{n}.parquet")
+        return folder
+    if kind == "h5ad":
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(folder / "x.h5ad", "w") as file:
+            file.create_dataset("X", data=G, chunks=(30, 100))
+            for axis, length in (("obs", len(G)), ("var", G.shape[1])):
+                frame = file.create_group(axis)
+                frame.attrs["_index"] = "names"
+                frame["names"] = np.array([f"{axis}{j}" for j in range(length)], dtype=object)
+            file["obs"]["value"] = y
+        return folder / "x.h5ad"
+    write_bed(folder / "x.bed", G, y)
+    return folder / "x.bed"
+
+
+KINDS = ("npy C", "npy F", "float32", "zarr", "parquet", "h5ad", "bed")
+SELECTORS = {
+    "lasso": Lasso(),
+    "path": Lasso(ranking="path"),
+    "coefficient": Lasso(ranking="coefficient"),
+    "kept": Lasso(keep=[3, 9]),
+    "fused": FusedLasso(fusion="chain"),
+    "infused": InFusedLasso(),
+    "forward": GreedyForward(),
+    "anova": make_selector("anova"),
+}
+
+
+@pytest.fixture
+def few_at_a_time(monkeypatch):
+    """Read little, copy less."""
+    copy_at_most(monkeypatch, 9000)
+    monkeypatch.setattr("infused._columns.READ_BYTES", 9000)
+    monkeypatch.setattr("infused._columns.KEPT_BYTES", 20_000)
+    monkeypatch.setattr("infused.data.stored.READ_BYTES", 9000)
+    monkeypatch.setattr("infused._columns.ENTRIES_AT_ONCE", 5000)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_read_is_what_was_written(few_at_a_time, tmp_path, rng, kind):
+    G, y = genotypes(rng)
+    columns = open_columns(write(kind, tmp_path, G, y), **({"target": "value"} if kind == "h5ad" else {}))
+    X = columns.X
+    assert X.shape == G.shape and len(columns.names) == N and X.ndim == 2 and X.size == G.size
+    np.testing.assert_array_equal(np.asarray(X), G)
+    some = np.array([5, 699, 0, 301, 300])
+    np.testing.assert_array_equal(X[:, some], G[:, some])
+    np.testing.assert_array_equal(X[3:9, 20:30], G[3:9, 20:30])
+    for features in (None, np.arange(3, N, 2), np.arange(0, N, 50)):
+        found = [block.columns for block in X.blocks(features)]
+        assert len(found) > 1
+        np.testing.assert_array_equal(
+            np.concatenate(found, axis=1), G if features is None else G[:, features]
+        )
+    if kind in ("h5ad", "bed"):
+        assert columns.y.tolist() == pytest.approx(y.tolist()) and len(columns.samples) == len(y)
+    if kind == "bed":
+        assert columns.names[:2] == ["rs0", "rs1"] and columns.samples[0] == "s0"
+        assert columns.positions[0].tolist()[:1] == ["1"] and columns.positions[1][4] == 1004
+        assert len(columns.neighbours) == N - 3  # two steps lead to another chromosome
+        edges = {tuple(pair) for pair in columns.neighbours.tolist()}
+        assert (0, 1) in edges and (233, 234) not in edges
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [("npy C", "lasso"), ("parquet", "forward"), *(("bed", name) for name in SELECTORS)]
+)
+def test_selections_are_those_in_memory(few_at_a_time, monkeypatch, tmp_path, rng, kind, name):
+    G, y = genotypes(rng, missing=0.05 if kind == "bed" else 0.0)
+    path = write(kind, tmp_path, G, y)
+    selector = SELECTORS[name].set_params(n_features_to_select=8)
+    with monkeypatch.context() as patch:
+        copy_at_most(patch, 2**24)
+        expected = selector.fit(filled(G), y).ranking_, getattr(selector, "coef_", np.zeros(1))
+    X = open_columns(path).X
+    selector.fit(X, y)
+    np.testing.assert_array_equal(selector.ranking_[selector.ranking_ <= 8].sum(), 36)
+    np.testing.assert_array_equal(np.flatnonzero(selector.ranking_ <= 8), np.flatnonzero(expected[0] <= 8))
+    np.testing.assert_allclose(getattr(selector, "coef_", np.zeros(1)), expected[1], atol=2e-4)
+    assert getattr(selector, "certificate_", 0.0) <= 1e-4
+    np.testing.assert_array_equal(selector.transform(X), filled(G)[:, selector.get_support()])
+    if kind != "npy C":
+        assert len(selector.get_feature_names_out()) == 8
+
+
+@pytest.mark.parametrize("kind", ["npy F", "zarr", "bed"])
+def test_paths_are_those_in_memory(few_at_a_time, tmp_path, rng, kind):
+    G, y = genotypes(rng)
+    there = Lasso().regularization_path(open_columns(write(kind, tmp_path, G, y)).X, y, n_lambdas=6)
+    here = Lasso().regularization_path(G.astype(float), y, n_lambdas=6)
+    np.testing.assert_allclose(there.lambda1, here.lambda1)
+    np.testing.assert_allclose(there.coef, here.coef, atol=2e-3)
+    np.testing.assert_allclose(there.explained, here.explained, atol=1e-3)
+    assert there.certificate.max() <= 1e-4
+
+
+def test_a_large_map_stays_on_disk(few_at_a_time, tmp_path, rng, monkeypatch):
+    G, y = genotypes(rng)
+    np.save(tmp_path / "x.npy", G)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    seen = []
+    whole = ColumnDesign.of.__func__
+    monkeypatch.setattr(
+        ColumnDesign, "of", classmethod(lambda cls, source, *a: seen.append(source) or whole(cls, source, *a))
+    )
+    monkeypatch.setattr("infused.selectors.inputs.checks.COPIED", 9000)
+    selector = Lasso(n_features_to_select=3).fit(mapped, y)
+    assert all(isinstance(source, StoredColumns) for source in seen) and seen
+    np.testing.assert_array_equal(selector.ranking_, Lasso(n_features_to_select=3).fit(G, y).ranking_)
+    assert stored_array(mapped[:, 3:]) is None or stored_array(mapped[:, 3:]).shape == (61, N - 3)
+
+
+def test_samples_without_a_phenotype_are_left_out(tmp_path, rng):
+    G, _ = genotypes(rng)
+    status = np.where(rng.random(61) < 0.5, 2, 1)
+    status[[0, 7]] = 0, -9
+    write_bed(tmp_path / "x.bed", G, status)
+    with pytest.warns(UserWarning, match=r"2 of 61 samples of .*x\.bed.* have no phenotype"):
+        columns = open_columns(tmp_path / "x.bed")
+    left = np.setdiff1d(np.arange(61), [0, 7])
+    assert columns.y.tolist() == status[left].tolist() and columns.y.dtype == np.int64
+    np.testing.assert_array_equal(np.asarray(columns.X), G[left])
+    np.testing.assert_array_equal(columns.X.take(np.array([9, 2])), G[left][:, [9, 2]])
+
+
+def test_damaged_genotypes_are_one_line(tmp_path, rng):
+    G, y = genotypes(rng)
+    path = tmp_path / "x.bed"
+    write_bed(path, G, y)
+    whole, bim = path.read_bytes(), path.with_suffix(".bim").read_text()
+    for content, words in (
+        (whole[:-1], "incomplete, or belongs to another"),
+        (whole + b"0", "incomplete, or belongs to another"),
+        (b"\x6c\x1b\x00" + whole[3:], "stored by sample"),
+        (b"abc" + whole[3:], "no PLINK .bed file"),
+        (b"", "no PLINK .bed file"),
+    ):
+        path.write_bytes(content)
+        refused(partial(open_columns, path), words)
+    path.write_bytes(whole)
+    for content, words in (
+        (bim[:-4], "line 700 has"),
+        ("", "it is empty"),
+        ("1 rs0 0 x A G\n" * N, "is no number"),
+    ):
+        path.with_suffix(".bim").write_text(content)
+        refused(partial(open_columns, path), words)
+    path.with_suffix(".bim").unlink()
+    refused(partial(open_columns, path), "there is no .*x.bim")
+    refused(partial(open_columns, path, "y"), "target")
+
+
+def refused(call, words):
+    with pytest.raises(InputError, match=words) as found:
+        call()
+    assert len(str(found.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("kind", ["npy C", "npy F", "bed"])
+def test_a_file_that_changes_or_is_cut_is_one_line(few_at_a_time, tmp_path, rng, kind):
+    G, y = genotypes(rng)
+    path = write(kind, tmp_path, G, y)
+    X, whole = open_columns(path).X, path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    refused(lambda: Lasso(n_features_to_select=3).fit(X, y), "ends before its last value|changed while")
+    path.write_bytes(whole[:-1] + b"\x00")
+    refused(lambda: Lasso(n_features_to_select=3).fit(X, y), "changed while it was read: open it again")
+    path.unlink()
+    refused(lambda: X.take(np.array([1])), "changed while|cannot be read")
+
+
+def test_what_cannot_be_read_from_disk_is_one_line(few_at_a_time, tmp_path, rng):
+    G, y = genotypes(rng)
+    path = write("npy F", tmp_path, G.astype(float), y)
+    X = open_columns(path).X
+    refused(
+        lambda: make_selector("mrmr", n_features_to_select=2).fit(X, y), "X is on disk, and MRMR needs all"
+    )
+    refused(lambda: Lasso(n_features_to_select="auto").fit(X, y), "needs X in memory")
+    refused(lambda: Lasso().fit(X, y, np.arange(61) % 2), "samples of data on disk cannot be left out")
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        Lasso().fit(X, y[1:])
+    holes = G.astype(float)
+    holes[5, 77] = np.nan
+    np.save(path, np.asfortranarray(holes))
+    refused(
+        lambda: Lasso().fit(open_columns(path).X, y), "missing or infinite values, the first in feature 77"
+    )
+    np.save(path, np.arange(5))
+    refused(lambda: open_columns(path), "two dimensions of numbers")
+    path.write_bytes(b"\x93NUMPY")
+    refused(lambda: open_columns(path), "could not be read as NumPy")
