@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn import config_context
+from sklearn import clone, config_context
 from sklearn.model_selection import GroupKFold, KFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
@@ -156,17 +156,38 @@ def part_means(A, groups):
     return pd.DataFrame(A).groupby(groups).transform("mean").to_numpy()
 
 
-def test_groups_are_routed_by_scikit_learn():
+@pytest.mark.parametrize(
+    "selector, name",
+    [
+        (AutoSelector(["anova"], cv=3, random_state=0), "groups"),
+        (StabilitySelection("lasso", n_pairs=3, n_features_to_select=3, random_state=0), "sample_groups"),
+    ],
+    ids=lambda one: one if isinstance(one, str) else type(one).__name__,
+)
+def test_groups_are_routed_by_scikit_learn(selector, name):
+    """Inside a cross-validation a pipeline fits as with the groups of the training part."""
     X, y, patient = repeated()
+    train, test = next(GroupKFold(3).split(X, y, patient))
     with config_context(enable_metadata_routing=True):
-        for selector in (
-            AutoSelector(["anova"], cv=3).set_fit_request(groups=True),
-            StabilitySelection(n_pairs=3, n_features_to_select=3).set_fit_request(sample_groups="groups"),
-        ):
-            found = cross_validate(
-                make_pipeline(selector, LinearSVC()), X, y, cv=GroupKFold(3), params={"groups": patient}
-            )
-            assert found["test_score"].mean() < 0.8
+        routed = clone(selector).set_fit_request(**{name: True if name == "groups" else "groups"})
+        found = cross_validate(
+            make_pipeline(routed, LinearSVC(random_state=0)),
+            X,
+            y,
+            cv=[(train, test)],
+            params={"groups": patient},
+            return_estimator=True,
+        )
+    with_groups = clone(selector).fit(X[train], y[train], **{name: patient[train]})
+    without = clone(selector).fit(X[train], y[train])
+    assert evidence(found["estimator"][0][0]) == evidence(with_groups) != evidence(without)
+
+
+def evidence(selector):
+    """Return the figures that depend on how samples are divided."""
+    if isinstance(selector, AutoSelector):
+        return list(selector.number_curve_.means)
+    return selector.frequencies_.tolist()
 
 
 def test_a_selection_with_groups_is_repeated_from_its_record(tmp_path):
