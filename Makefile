@@ -13,6 +13,8 @@ demo: $(READY)  ## the main job, on scikit-learn's digits
 	$(BIN)/infused select digits -k 20 --report --force
 
 test test-lowest test-newest: export PYTHONDONTWRITEBYTECODE =  # tests start many processes
+# There is a worker for each core: more threads of BLAS would wait for each other.
+test test-lowest test-newest: export OMP_NUM_THREADS = 1
 
 test: $(READY)  ## all quick tests
 	$(BIN)/python -m pytest -n auto

@@ -63,15 +63,23 @@ def test_the_first_error_stops_the_rest(n_jobs):
     assert len(done) < 1000
 
 
-def test_blas_runs_on_one_thread_inside_and_as_before_outside():
+@pytest.fixture
+def two_blas_threads():
+    """Let BLAS start with two threads, on whatever number the tests run."""
     with threadpool_limits(2, user_api="blas"):
-        before = blas_limits()
-        with workers(2) as work:
-            assert set(blas_limits()) == {1}
-            assert list(work.map(lambda _: set(blas_limits()), range(4))) == [{1}] * 4
-        assert blas_limits() == before
+        yield
 
 
+@pytest.mark.usefixtures("two_blas_threads")
+def test_blas_runs_on_one_thread_inside_and_as_before_outside():
+    before = blas_limits()
+    with workers(2) as work:
+        assert set(blas_limits()) == {1}
+        assert list(work.map(lambda _: set(blas_limits()), range(4))) == [{1}] * 4
+    assert blas_limits() == before != [1]
+
+
+@pytest.mark.usefixtures("two_blas_threads")
 def test_overlapping_computations_leave_blas_as_it_was():
     before = blas_limits()
 
@@ -84,6 +92,7 @@ def test_overlapping_computations_leave_blas_as_it_was():
     assert blas_limits() == before
 
 
+@pytest.mark.usefixtures("two_blas_threads")
 def test_limits_of_threads_that_overlap_are_restored_after_the_last():
     before = blas_limits()
     entered, may_leave = Event(), Event()
