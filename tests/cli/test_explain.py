@@ -44,6 +44,11 @@ def test_real_targets(folder, infused):
     assert facts["f_value"]["rank"] == 1
 
 
+def test_the_next_command_has_the_transform(folder, infused):
+    said = infused("explain", "breast-cancer", "worst radius", "--transform", "sqrt").out
+    assert "infused select breast-cancer -k auto --transform sqrt" in said
+
+
 def test_the_files(folder, infused):
     command = ("explain", "patients.csv", "glucose", "-t", "diagnosis", "-o", "there")
     assert infused(*command).code == 0

@@ -8,6 +8,7 @@ import pytest
 
 from infused.record.schema import SelectionStability, Shadows
 from infused.record.sentences import stability_sentences
+from infused.selectors.choose.number import NumberCurve
 from tests.record.records import cells_record
 
 NOTHING = "No feature is stable: none was selected in at least 75 of 100 half-samples."
@@ -126,3 +127,25 @@ def test_where_a_half_sample_selects_nearly_all_stability_is_inconclusive():
         f"{crowd} The selection may be chance. All 8 selected features do no better than {PERMUTED}."
     )
     assert crowded() == f"{crowd} All 8 outperform {PERMUTED}."
+    alone = record(1, wins=(0.0,) * 8)
+    alone = replace(alone, stability=replace(alone.stability, per_half=25.4, expected_false=30.0))
+    assert "chance alone could explain the one that is stable." in stability_sentences(alone)
+
+
+def test_one_feature_is_no_plural():
+    other = record(1, wins=(1.0,))
+    frequencies = tuple(0.9 * (j != other.selected[0].index and j == 29) for j in range(30))
+    other = replace(other, stability=replace(other.stability, frequencies=frequencies))
+    assert "Expected false selections among the one stable feature: at most 0.4." in stability_sentences(
+        other
+    )
+
+
+def test_what_does_not_predict_is_not_said_to_predict():
+    """A single feature may predict while those that were selected do not."""
+    doubtful = replace(record(), shadows=None)
+    doubtful = replace(doubtful, data=replace(doubtful.data, chance=1e-6))
+    assert "predict diagnosis better than chance" in stability_sentences(doubtful)
+    curve = NumberCurve("accuracy", 5, (8,), (0.49,), (0.02,), 0.5, 0.48, 8, 8)
+    failed = stability_sentences(replace(doubtful, score=curve))
+    assert "predict" not in failed and failed.endswith("The selection may be chance.")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import infused
-from infused.record.sentences import gravity, predicts, verdict
+from infused.record.sentences import gravity, predicts, score_sentences, verdict
 from infused.selectors.choose.number import NumberCurve
 from tests.record.records import cells_record
 
@@ -21,6 +21,13 @@ def curve(mean, error, *, ks=(8,), chance=0.6, whole=0.9, model="linear"):
 def scored(score, **data):
     record = cells_record()
     return replace(record, score=score, data=replace(record.data, **data))
+
+
+def test_all_features_are_not_compared_with_themselves():
+    some = scored(curve(0.9, 0.01), chance=1e-9)
+    assert "(all 30 features " in score_sentences(some)
+    whole = replace(some, data=replace(some.data, n_features=some.score.chosen))
+    assert "all " not in score_sentences(whole) and "majority class" in score_sentences(whole)
 
 
 def labels(record):

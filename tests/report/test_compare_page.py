@@ -63,6 +63,24 @@ def test_random_features_are_never_recommended():
     assert compare_methods(make_rows()).recommended["label"] == "infused-lasso"
 
 
+def test_what_is_no_better_than_no_features_is_not_recommended():
+    none = make_rows(methods={"majority class": 0.75}, noise=0.0).query("k == 5").assign(k=0)
+    good = compare_methods(pd.concat([make_rows(methods={"anova": 0.9, "random": 0.6}), none]))
+    assert "The majority class alone reaches" in verdict(good) and good.recommended["label"] == "anova"
+    poor = compare_methods(pd.concat([make_rows(methods={"anova": 0.75, "random": 0.7}, noise=0.05), none]))
+    assert "No method is significantly better than the majority class alone" in verdict(poor)
+    assert poor.recommended is None
+
+
+def test_all_features_are_not_called_random_ones():
+    rows = alike(n_features=20)
+    rows.loc[(rows["method"] == "random") & (rows["k"] == 20), "accuracy"] += 0.01
+    found = compare_methods(rows)
+    assert found.methods.set_index("label").loc["random", "k"] == 20
+    said = verdict(found)
+    assert "not even random" not in said and "random features are at their best with all 20." in said
+
+
 @pytest.mark.parametrize(
     ("rows", "words"),
     [

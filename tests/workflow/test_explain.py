@@ -84,6 +84,7 @@ def test_values_are_transformed_as_in_select():
     plain, taken = infused.explain((X, y), 0), infused.explain((X, y), 0, transform="log1p")
     by_hand = infused.explain((np.log1p(X), y), 0)
     assert taken.alone == by_hand.alone > plain.alone and taken.by_target == by_hand.by_target
+    assert "transformed by log1p" in taken.notes[-1] and not plain.notes
     chosen = infused.explain((X, y), 0, transform="auto")
     assert chosen.alone == taken.alone and "chosen as the transform" in chosen.notes[-1]
     with pytest.raises(InputError, match="needs values that are not negative"):

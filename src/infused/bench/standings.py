@@ -110,8 +110,14 @@ class Standings:
 
     @property
     def recommended(self) -> Series | None:
-        """Return the method to use; None where none has a better mean than random features."""
-        return None if BASELINE in self.tied else self.methods.iloc[0]
+        """Return the method to use.
+
+        None where none has a better mean than random features, or none is significantly better than the
+        majority class or the mean of the target.
+        """
+        none = _reference(self, tuple(CHANCE.values()))
+        chance = none is not None and (none["difference"] >= 0 or none["p_value"] >= ALPHA)
+        return None if BASELINE in self.tied or chance else self.methods.iloc[0]
 
     @property
     def beaten(self) -> list[str]:
@@ -356,8 +362,13 @@ def _real(standings: Standings) -> str:
         return "Significance needs at least two folds."
     best = "the best" if len(tied) > 1 else _called(tied[0])
     if not beaten:
-        others = "No method, not even random features," if BASELINE in undecided else "No method"
-        return f"{others} is significantly worse than {best} (smallest Holm-adjusted p = {p_text(p)})."
+        chance = standings.methods.loc[standings.methods["label"] == BASELINE, "k"]
+        whole, n = (chance == n_features(standings)).any(), n_features(standings)
+        others = (
+            "No method, not even random features," if BASELINE in undecided and not whole else "No method"
+        )
+        first = f"{others} is significantly worse than {best} (smallest Holm-adjusted p = {p_text(p)})"
+        return f"{first}; random features are at their best with all {n:,}." if whole else f"{first}."
     level = f"(Holm-adjusted p < {ALPHA:g})"
     they = "They are" if len(tied) > 1 else "It is"
     better = f"{they} significantly better than {enumerated(beaten)}"

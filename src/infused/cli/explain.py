@@ -62,7 +62,8 @@ def explain(
     elif not quiet:
         show_explanation(terminal.results(), found, written)
         watch.notes(found.notes)
-        again = o.typed("infused", "select", data, "-k", "auto", options=reading)
+        how = ["--transform", transform] if transform != "none" else []
+        again = o.typed("infused", "select", data, "-k", "auto", *how, options=reading)
         terminal.next_commands(terminal.results(), ("Select the best features", again))
 
 

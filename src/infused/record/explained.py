@@ -433,9 +433,10 @@ def inspect_data(dataset: Dataset, coded: Coded, pixels: bool = False, transform
     chance = _chance(dataset, coded, target if classes else dataset.y)
     correction = "permutations" if dataset.samples else "Bonferroni's correction"
     if chance is not None and chance > SURPRISING:
+        best = f"the best of {dataset.n_features:,}" if dataset.n_features > 1 else "the only one"
         warnings.append(
-            f"no single feature predicts {quoted(dataset.target_name)} better than chance: the best of "
-            f"{dataset.n_features:,} has p = {chance:.2f} after {correction}, so any selection may be noise"
+            f"no single feature predicts {quoted(dataset.target_name)} better than chance: {best} "
+            f"has p = {chance:.2f} after {correction}, so any selection may be noise"
         )
     warnings += dataset.hints
     if classes:

@@ -152,7 +152,7 @@ def score_sentences(record: SelectionRecord) -> str:
     else:
         verb = f"{'does' if one else 'do'} not predict {record.data.target} better than chance"
     others = [f"the {chance_words(record)} {score_number(curve.chance, name)}{unit}"]
-    if curve.all_features is not None:
+    if curve.all_features is not None and curve.chosen < record.data.n_features:
         whole = f"all {record.data.n_features:,} features"
         others.insert(0, f"{whole} {score_number(curve.all_features, name)}{unit}")
     score = f"{score_text(curve.means[place], curve.errors[place], name)}{unit}"
@@ -647,10 +647,11 @@ def stability_sentences(record: SelectionRecord) -> str:
         if better and shadows is not None:
             return f"{first} {_yet_better(shadows, ahead, any(one.stand_ins for one in selected))}"
     elif found.expected_false >= found.n_stable:
+        stable = "the one that is" if found.n_stable == 1 else f"all {found.n_stable:,} that are"
         first = (
             f"Stability is inconclusive: a half-sample selects {found.per_half:.0f} of only "
-            f"{len(found.frequencies):,} features, so that chance alone could explain all "
-            f"{found.n_stable:,} that are stable. Try a smaller k."
+            f"{len(found.frequencies):,} features, so that chance alone could explain {stable} stable. "
+            "Try a smaller k."
         )
     else:
         first, better = _stable(found, selected, record), True
@@ -658,7 +659,8 @@ def stability_sentences(record: SelectionRecord) -> str:
         return first if shadows is None else f"{first} {_compared(shadows)}"
     if record.data.leaks:  # which is what to look at
         return first
-    if record.data.chance is not None and record.data.chance <= SURPRISING:
+    fails = score_curve(record) is not None and not predicts(record)
+    if record.data.chance is not None and record.data.chance <= SURPRISING and not fails:
         return (
             f"{first} Yet features predict {record.data.target} better than chance: other samples could have "
             "led to other features in their place."
@@ -670,7 +672,8 @@ def _stable(found: SelectionStability, selected: Sequence[SelectedFeature], reco
     names = [one.name for one in selected if found.frequencies[one.index] >= found.threshold - SLACK]
     expected = "fewer than 0.1" if found.expected_false < 0.1 else f"at most {found.expected_false:.1f}"
     be = "is" if 1 in (len(names), len(selected)) else "are"
-    among = "" if found.n_stable == len(names) else f" among all {found.n_stable:,} stable features"
+    every = "the one stable feature" if found.n_stable == 1 else f"all {found.n_stable:,} stable features"
+    among = "" if found.n_stable == len(names) else f" among {every}"
     chosen = {one.index for one in record.selected}
     others = [
         record.features.names[n]

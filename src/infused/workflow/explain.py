@@ -379,9 +379,12 @@ def explain(
 
 
 def _transformed(dataset: Dataset, transform: str) -> Dataset:
-    """Transform every number, and note what was chosen."""
+    """Transform every number, and note what was done."""
+    if transform == "none":
+        return dataset
     if transform != "auto":
-        return dataset.transformed(transform)
+        note = f"numbers are transformed by {transform}: all figures are of the transformed values"
+        return replace(dataset.transformed(transform), notes=(*dataset.notes, note))
     scoring = checked_scoring(None, dataset.y, dataset.kind)
     k = min(ENOUGH_FOR_TRANSFORM, dataset.n_features)
     chosen = choose_transform(Part.of(dataset, 0), k, scoring)
