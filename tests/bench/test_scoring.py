@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import average_precision_score, mean_absolute_error, roc_auc_score
+from sklearn.metrics import (
+    accuracy_score,
+    average_precision_score,
+    f1_score,
+    mean_absolute_error,
+    recall_score,
+    roc_auc_score,
+)
 from sklearn.svm import SVC
 
 from infused.bench import Experiment, Problem, Store, run_experiment
@@ -104,6 +112,37 @@ def test_a_class_that_the_test_part_lacks_is_left_out():
     assert 0.5 < Scoring("roc_auc").of(model, X[there], y[there]) <= 1
     one = y == "c2"
     assert np.isnan(Scoring("roc_auc").of(model, X[one], y[one]))
+
+
+class Answers(ClassifierMixin, BaseEstimator):
+    """A model that answers with X."""
+
+    def predict(self, X):
+        return X
+
+
+@pytest.mark.parametrize("labels", [list("abcd"), range(4), [True, False]], ids=["texts", "numbers", "truth"])
+@pytest.mark.parametrize("weigh", ["alike", "whole", "any"])
+def test_scores_of_classes_are_scikit_learns(labels, weigh):
+    rng = np.random.default_rng(0)
+    for n_samples in (1, 2, 7, 30):
+        y, answers = np.array(labels)[rng.integers(len(labels), size=(2, n_samples))]
+        weights = {
+            "alike": None,
+            "whole": np.arange(n_samples)[::-1] % 3,
+            "any": rng.exponential(size=n_samples),
+        }[weigh]
+        if weights is not None and not weights.any():
+            continue
+        by = {"sample_weight": weights}
+        averaged = {**by, "average": "macro", "zero_division": 0}
+        expected = {
+            "accuracy": accuracy_score(y, answers, **by),
+            "balanced_accuracy": recall_score(y, answers, labels=np.unique(y), **averaged),
+            "f1": f1_score(y, answers, **averaged),
+        }
+        for name, score in expected.items():
+            assert Scoring(name).of(Answers(), answers, y, weights) == pytest.approx(score, rel=1e-14), name
 
 
 def test_absolute_errors_are_negated():
