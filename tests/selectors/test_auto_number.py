@@ -52,16 +52,11 @@ def by_hand(selector, X, y, splits, own):
 
 @pytest.mark.parametrize("id", IDS)
 def test_the_rule_of_one_standard_error(id):
-    X, y = made()
+    X, y = made(n_samples=60, n_features=8)
     selector = make_selector(id, n_features_to_select="auto").fit(X, y)
     splits = StratifiedKFold(5, shuffle=True, random_state=0).split(X, y)
     mean, expected = by_hand(selector, X, y, splits, LinearSVC(random_state=0))
-    if id == "random":  # features at random suit boosted trees better
-        assert selector.number_curve_.model == "boosted-trees"
-        assert max(selector.number_curve_.means) > max(mean)
-        expected = selector.number_curve_.chosen
-    else:
-        np.testing.assert_allclose(selector.number_curve_.means, mean)
+    np.testing.assert_allclose(selector.number_curve_.means, mean)
     assert selector.support_.sum() == selector.number_curve_.chosen == expected
     alone = AutoSelector([id]).fit(X, y)
     assert alone.number_curve_ == selector.number_curve_
@@ -73,10 +68,10 @@ def test_the_rule_of_one_standard_error(id):
 
 @pytest.mark.parametrize("id", [id for id in IDS if selector_info(id).regression and id != "random-forest"])
 def test_real_targets_in_the_order_of_time(id):
-    X, _ = made(n_useful=0)
-    y = X[:, 4] - X[:, 7] + 0.1 * np.arange(90) / 90
-    selector = AutoSelector([id], cv=TimeSeriesSplit(4)).fit(X, y)
-    mean, expected = by_hand(selector, X, y, TimeSeriesSplit(4).split(X), Ridge())
+    X, _ = made(n_useful=0, n_samples=60, n_features=8)
+    y = X[:, 4] - X[:, 7] + 0.1 * np.arange(60) / 60
+    selector = AutoSelector([id], cv=TimeSeriesSplit(3)).fit(X, y)
+    mean, expected = by_hand(selector, X, y, TimeSeriesSplit(3).split(X), Ridge())
     np.testing.assert_allclose(selector.number_curve_.means, mean)
     assert selector.support_.sum() == expected
 

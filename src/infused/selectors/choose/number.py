@@ -47,6 +47,7 @@ BOOSTING: dict[TargetKind, str] = {
 }
 MOST_CLASSES = 10  # for boosted trees, which grow one tree for each class and iteration
 LARGEST_LEAF = 20
+ROUNDS = 30  # of boosting
 TREE_NUMBERS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100, 200)  # of features: trees take longer
 MOST_ENTRIES = 2 * 10**6  # of all features, to be given to boosted trees together
 
@@ -163,7 +164,7 @@ def evaluations(y: Array, kind: TargetKind, numbers: Ints) -> dict[str, Evaluati
     if y.ndim > 1 or kind == "survival" or (kind == "classes" and len(np.unique(y)) > MOST_CLASSES):
         return found
     settings = {
-        "max_iter": 30,
+        "max_iter": ROUNDS,
         "learning_rate": 0.2,
         "max_leaf_nodes": 15,
         "min_samples_leaf": int(np.clip(len(y) // 20, 2, LARGEST_LEAF)),
