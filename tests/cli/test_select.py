@@ -68,23 +68,24 @@ def test_the_record_is_what_python_gives(folder, infused):
 
 def test_json_and_nothing_else(folder, infused):
     before = sorted(folder.iterdir())
-    done = infused("select", "digits", "-k", "5", "-m", "anova", "--json")
+    command = ("select", "digits", "-k", "5", "-m", "anova", "--folds", "0", "--json")
+    done = infused(*command)
     assert (done.code, done.err) == (0, ""), "notes on the data are in the JSON"
     record = SelectionRecord.from_json(done.out)
     assert record.data.notes[0].startswith("3 constant columns, selected only where")
     assert sorted(folder.iterdir()) == before
-    again = infused("select", "digits", "-k", "5", "-m", "anova", "--json", "-o", "there", "--no-report")
+    again = infused(*command, "-o", "there", "--no-report")
     assert names(record_in(folder / "there")) == names(SelectionRecord.from_json(again.out)) == names(record)
 
 
 def test_quiet_says_nothing(folder, infused):
-    done = infused("select", "digits", "-k", "5", "-m", "anova", "--quiet", "--no-report")
+    done = infused(*SELECT, "-k", "5", "-m", "anova", "--quiet", "--no-report")
     assert (done.code, done.out, done.err) == (0, "", "")
-    assert (folder / "infused-digits" / "selection.json").exists()
+    assert (folder / "infused-patients" / "selection.json").exists()
 
 
 def test_notes_go_to_stderr(folder, infused):
-    done = infused("select", "digits", "-k", "5", "-m", "anova", "--no-report")
+    done = infused("select", "digits", "-k", "5", "-m", "anova", "--folds", "0", "--no-report")
     names = "'pixel_0_0', 'pixel_4_0', 'pixel_4_7'"
     assert done.err == f"Note: 3 constant columns, selected only where nothing else is left: {names}\n"
 
@@ -98,7 +99,7 @@ def test_force_replaces_earlier_results(folder, infused):
 
 
 def test_more_than_a_screen(folder, infused):
-    done = infused("select", "digits", "-k", "25", "-m", "anova", "--no-report")
+    done = infused("select", "digits", "-k", "25", "-m", "anova", "--folds", "0", "--no-report")
     assert "... and 5 more in infused-digits" in done.out
     assert len([line for line in done.out.splitlines() if "pixel_" in line and "%" in line]) == 20
 
@@ -131,17 +132,18 @@ def test_how_many(folder, infused, wanted, found):
 
 
 def test_pictures(folder, infused):
-    grid = infused("select", "digits", "-k", "5", "--grid", "8x8", "-m", "fused-lasso", "--json")
+    command = ("select", "digits", "-k", "5", "-m", "fused-lasso", "--folds", "0", "--json")
+    grid = infused(*command, "--grid", "8x8")
     record = SelectionRecord.from_json(grid.out)
     assert record.data.grid_shape == (8, 8)
     assert record.request.method.parameters["fusion"] == "grid"
     assert record.request.method.parameters["grid_shape"] == [8, 8]
-    chain = infused("select", "digits", "-k", "5", "-m", "fused-lasso", "--json")
+    chain = infused(*command)
     record = SelectionRecord.from_json(chain.out)
     assert record.data.grid_shape == (8, 8), "known of these data"
     usual = make_selector("fused-lasso").fusion
     assert record.request.method.parameters["fusion"] == usual, "as long as nobody asks for the grid"
-    asked = infused("select", "digits", "-k", "5", "-m", "fused-lasso", "--fusion", "grid", "--json")
+    asked = infused(*command, "--fusion", "grid")
     assert SelectionRecord.from_json(asked.out).selected == SelectionRecord.from_json(grid.out).selected
 
 
@@ -263,7 +265,7 @@ def test_seed(folder, infused):
     first, again, other = (
         names(
             SelectionRecord.from_json(
-                infused("select", "digits", "-m", "random", "-k", "9", "--seed", seed, "--json").out
+                infused(*SELECT, "-m", "random", "-k", "9", "--seed", seed, "--json").out
             )
         )
         for seed in (1, 1, 2)
