@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, overload
 
 import numpy as np
 
@@ -465,8 +465,14 @@ class StoredColumns:
         whole: Array = np.asarray(self[:, :], dtype=dtype)
         return whole
 
-    def __getitem__(self, key: tuple[Any, Any]) -> Array:
-        """Read some features; a missing value is the mean of its feature."""
+    @overload
+    def __getitem__(self, key: tuple[Any, Any]) -> Array: ...
+    @overload
+    def __getitem__(self, key: Ints) -> StoredColumns: ...
+    def __getitem__(self, key: Any) -> Any:
+        """Read some features, where a missing value is the mean of its feature; or leave out samples."""
+        if not isinstance(key, tuple):
+            return self._of_samples(np.arange(len(self))[key])
         rows, features = key
         A: Array = self.take(np.arange(self.shape[1])[features])[rows]
         if self.missing is None or not np.equal(A, self.missing).any():
@@ -474,6 +480,12 @@ class StoredColumns:
         gone = np.equal(A, self.missing)
         means = np.where(gone, 0, A).sum(axis=0) / np.maximum((~gone).sum(axis=0), 1)
         return np.asarray(np.where(gone, means, A))
+
+    def _of_samples(self, rows: Ints) -> StoredColumns:
+        """Return the same features of some samples: all are read, and the others left out."""
+        read = partial(_some_samples, self.read, rows)
+        pick = None if self.pick is None else partial(_some_samples, self.pick, rows)
+        return replace(self, shape=(len(rows), self.shape[1]), read=read, pick=pick)
 
     def take(self, features: Ints) -> Array:
         """Read some features; those that were taken last are kept."""
@@ -555,6 +567,14 @@ class StoredColumns:
         now = self._states()
         if now != self._seen:
             raise InputError(f"{quoted(self.files[0])} changed while it was read: open it again")
+
+
+def _some_samples(read: Callable[..., Array], rows: Ints, *features: Any) -> Array:
+    """Read features of all samples, and copy those of some."""
+    found = read(*features)
+    if found.flags.f_contiguous:
+        return found.T.take(rows, axis=1).T
+    return found.take(rows, axis=0)
 
 
 def _chunk(columns: StoredColumns, block_info: Any = None) -> Array:

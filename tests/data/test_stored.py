@@ -7,9 +7,20 @@ from functools import partial
 import numpy as np
 import pytest
 
-from infused import FusedLasso, GreedyForward, InFusedLasso, Lasso, make_selector, open_columns
+from infused import (
+    FusedLasso,
+    GreedyForward,
+    HSICLasso,
+    InFusedLasso,
+    InLasso,
+    Lasso,
+    StabilitySelection,
+    make_selector,
+    open_columns,
+)
 from infused._columns import ColumnDesign, StoredColumns, stored_array
 from infused.exceptions import InputError
+from infused.solvers.coordinate_descent import CLOSEST
 from tests.test_columns import copy_at_most
 
 N = 700
@@ -182,6 +193,53 @@ def test_a_large_map_stays_on_disk(few_at_a_time, tmp_path, rng, monkeypatch):
     assert stored_array(mapped[:, 3:]) is None or stored_array(mapped[:, 3:]).shape == (61, N - 3)
 
 
+@pytest.mark.parametrize(("kind", "id"), [("npy F", "jmi"), ("zarr", "disr"), ("bed", "mrmr")])
+def test_bins_are_those_in_memory(few_at_a_time, tmp_path, rng, kind, id):
+    G, y = genotypes(rng, missing=0.05 if kind == "bed" else 0.0)
+    X = np.where(G < 0, np.nan, G) if kind == "bed" else G + (kind == "npy F") * rng.normal(size=G.shape)
+    columns = open_columns(write(kind, tmp_path, G if kind == "bed" else X, y)).X
+    for selector in (make_selector(id), make_selector("mutual-info"), make_selector(id, n_bins=3)):
+        selector.set_params(n_features_to_select=5)
+        expected = selector.fit(X, y).ranking_
+        np.testing.assert_array_equal(selector.fit(columns, y).ranking_, expected)
+
+
+def test_pairs_of_whole_numbers_of_one_byte_on_disk(few_at_a_time, tmp_path, rng):
+    G, y = genotypes(rng)
+    G = (G[:, :90] * 60 - 100 + rng.integers(0, 9, (61, 90))).astype(np.int8)
+    for selector in (InLasso(n_features_to_select=4), make_selector("mrmr", groups=np.arange(90) // 2)):
+        expected = selector.set_params(n_features_to_select=4).fit(G.astype(float), y).ranking_
+        again = selector.fit(open_columns(write("npy C", tmp_path, G, y)).X, y).ranking_
+        np.testing.assert_array_equal(again[expected <= 4], expected[expected <= 4])
+
+
+@pytest.mark.parametrize("kind", ["npy C", "npy F"])
+def test_half_samples_are_those_in_memory(few_at_a_time, tmp_path, rng, kind):
+    G, y = genotypes(rng)
+    X = open_columns(write(kind, tmp_path, G, y)).X
+    np.testing.assert_array_equal(np.asarray(X[np.arange(61) % 2 == 0]), G[::2])
+    stable = StabilitySelection(Lasso(n_features_to_select=4, tol=1e-6), n_pairs=3, random_state=0)
+    expected = stable.fit(G.astype(float), y).frequencies_
+    np.testing.assert_array_equal(stable.fit(X, y).frequencies_, expected)
+    weights = np.arange(61) % 3
+    lasso = make_selector("anova", n_features_to_select=4)
+    expected = lasso.fit(G.astype(float), y, weights).scores_
+    np.testing.assert_allclose(lasso.fit(X, y, weights).scores_, expected, atol=1e-9)
+
+
+def test_more_features_than_are_at_hand_enter(few_at_a_time, tmp_path, rng, monkeypatch):
+    monkeypatch.setattr("infused.selectors.linear.model.AT_HAND", 61 * 64)
+    G, y = genotypes(rng)
+    X = open_columns(write("npy F", tmp_path, G, y)).X
+    passes = []
+    blocks = StoredColumns.blocks
+    monkeypatch.setattr(StoredColumns, "blocks", lambda *a: passes.append(1) or blocks(*a))
+    path = Lasso().regularization_path(X, y, lambda1=np.geomspace(1, 0.005, 8))
+    assert path.n_features[-1] > 64 / CLOSEST  # more than were taken for close
+    assert path.certificate.max() <= 1e-4
+    assert len(passes) < 60
+
+
 def test_samples_without_a_phenotype_are_left_out(tmp_path, rng):
     G, _ = genotypes(rng)
     status = np.where(rng.random(61) < 0.5, 2, 1)
@@ -245,11 +303,8 @@ def test_what_cannot_be_read_from_disk_is_one_line(few_at_a_time, tmp_path, rng)
     G, y = genotypes(rng)
     path = write("npy F", tmp_path, G.astype(float), y)
     X = open_columns(path).X
-    refused(
-        lambda: make_selector("mrmr", n_features_to_select=2).fit(X, y), "X is on disk, and MRMR needs all"
-    )
+    refused(lambda: HSICLasso(n_features_to_select=2).fit(X, y), "X is on disk, and HSICLasso needs all")
     refused(lambda: Lasso(n_features_to_select="auto").fit(X, y), "needs X in memory")
-    refused(lambda: Lasso().fit(X, y, np.arange(61) % 2), "samples of data on disk cannot be left out")
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         Lasso().fit(X, y[1:])
     holes = G.astype(float)

@@ -1,3 +1,5 @@
+from .counts import byte_codes as byte_codes
+from .counts import byte_counts as byte_counts
 from .counts import entry_sums as entry_sums
 from .counts import find_cuts as find_cuts
 from .counts import plane_sums as plane_sums

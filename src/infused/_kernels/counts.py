@@ -13,6 +13,7 @@ from numba.extending import intrinsic
 
 from infused._kernels.compiled import INT32S, INTS, INTS_2D, INTS_2D_OUT, INTS_OUT, WORDS_2D, compiled
 from infused._kernels.cut_points import find_cuts as plain
+from infused._typing import Array, Ints
 
 #: Rows of the scratch space; from the last on, one for each code of the selected feature.
 MET, REST, SUM, TOTAL = range(4)
@@ -121,6 +122,22 @@ def entry_sums(
             z = cell[samples[e]]
             left[z] = sizes[z]
             counts[z, codes[e]] = 0
+
+
+@compiled
+def byte_counts(rows: Array, counts: Ints) -> None:
+    """Count in counts[j] how often each of the 256 values of a byte is in row j."""
+    for j in range(rows.shape[0]):
+        for i in range(rows.shape[1]):
+            counts[j, rows[j, i]] += 1
+
+
+@compiled
+def byte_codes(rows: Array, table: Array, codes: Array) -> None:
+    """Set codes[j, i] to the code that table[j] has for the byte rows[j, i]."""
+    for j in range(rows.shape[0]):
+        for i in range(rows.shape[1]):
+            codes[j, i] = table[j, rows[j, i]]
 
 
 find_cuts = compiled(plain)

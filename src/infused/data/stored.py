@@ -33,7 +33,8 @@ class Columns:
     ----------
     X : StoredColumns of shape (n_samples, n_features)
         The features. Selectors that go through data in passes take them as X: the linear selectors,
-        ``greedy-forward`` and ``anova``. ``X[:, features]`` reads some, ``numpy.asarray(X)`` all of them.
+        ``greedy-forward``, ``anova`` and those by mutual information. ``X[:, features]`` reads some,
+        ``X[samples]`` leaves out samples, and ``numpy.asarray(X)`` reads all.
     names : list of str
         What they are called.
     y : ndarray of shape (n_samples,) or None, default=None

@@ -12,7 +12,7 @@ fifth of the samples. A missing value is a code of its own, the last, and has no
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -21,8 +21,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from infused import _kernels
+from infused._columns import StoredColumns
 from infused._kernels import cut_points
-from infused._runtime.threads import Workers, spans, workers
+from infused._runtime.threads import Workers, memory_budget, require, spans, workers
 from infused._typing import Array, Data, Floats, Ints
 from infused.exceptions import InputError
 from infused.graphs.validation import Target, class_codes, kind_of_target, resolve_target
@@ -111,7 +112,44 @@ class SparseCodes:
         return cls(base, indptr, samples, dense.codes.ravel(), dense.n_codes, n_samples)
 
 
-Codes = DenseCodes | SparseCodes
+@dataclass(frozen=True)
+class StoredCodes:
+    """Codes of features on disk, which are made of what is read, again at every pass."""
+
+    source: StoredColumns
+    cuts: Cuts
+    n_codes: Ints
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Return (features, samples)."""
+        n_samples, n_features = self.source.shape
+        return n_features, n_samples
+
+    @property
+    def n_stored(self) -> int:
+        """Count the stored entries."""
+        return self.source.size
+
+    def blocks(self) -> Iterator[tuple[slice, DenseCodes]]:
+        """Return the codes of all features, some at a time, and which they are."""
+        for block in self.source.blocks(None):
+            missing = self.source.missing
+            rows = _codes_of(_rows_of(block.columns, missing), self.cuts.of(block.place), missing)
+            yield block.place, DenseCodes(rows, self.n_codes[block.place])
+
+    def dense(self) -> DenseCodes:
+        """Hold all codes in memory, one byte each."""
+        n_features, n_samples = self.shape
+        what, instead = f"The codes of {n_features} features", "take fewer features, or raise memory_budget"
+        require(n_features * n_samples, memory_budget(), what, instead)
+        codes = np.empty(self.shape, _type_for(self.n_codes))
+        for place, part in self.blocks():
+            codes[place] = part.codes
+        return DenseCodes(codes, self.n_codes)
+
+
+Codes = DenseCodes | SparseCodes | StoredCodes
 
 
 def discretize(
@@ -122,11 +160,11 @@ def discretize(
     distinct: Ints | None = None,
     tail: int = 0,
 ) -> Codes:
-    """Return the codes of every feature, sparse where X is.
+    """Return the codes of every feature, sparse where X is; of features on disk they are made when needed.
 
     Parameters
     ----------
-    X : array or sparse array of shape (n_samples, n_features)
+    X : array, sparse array or StoredColumns of shape (n_samples, n_features)
         Finite numbers, or NaN for missing values. Only the entries that are not zero are looked at when X is
         sparse; the codes are those of the dense array.
     n_bins : int
@@ -147,6 +185,8 @@ def discretize(
     if sp.issparse(X):
         return _discretize_sparse(X, n_bins, weights, distinct, tail)
     with workers(n_jobs) as pool:
+        if isinstance(X, StoredColumns):
+            return _discretize_stored(X, n_bins, weights, distinct, tail, pool)
         return _discretize_dense(X, n_bins, weights, distinct, tail, pool)
 
 
@@ -165,6 +205,7 @@ def joint_codes(codes: Codes, groups: Ints) -> Codes:
         return codes
     order = np.argsort(groups, kind="stable")
     members = np.split(order, np.cumsum(sizes)[:-1])
+    codes = codes.dense() if isinstance(codes, StoredCodes) else codes
     if isinstance(codes, DenseCodes):
         return DenseCodes.of([_combined(codes.codes[own], codes.n_codes[own]) for own in members])
     return _joint_of_sparse(codes, members)
@@ -228,6 +269,7 @@ def target_codes(
         return class_codes(values)[0]
     _, n_distinct = distinct_samples(X, values)
     codes = discretize(values[:, None], n_bins, weights=weights, distinct=np.array([n_distinct]), tail=tail)
+    assert isinstance(codes, DenseCodes)  # y is dense
     return np.asarray(codes.codes[0], dtype=np.int64)
 
 
@@ -240,28 +282,119 @@ def _discretize_dense(
 ) -> DenseCodes:
     n_samples, n_features = X.shape
     codes, n_codes = np.empty((n_features, n_samples), _type_of(n_bins)), np.empty(n_features, np.int64)
-    find = cut_finder(X.size)
+    cut = _Cutting(n_bins, weights, tail, cut_finder(X.size))
 
     def run(span: slice) -> None:
-        columns = np.ascontiguousarray(X[:, span].T, dtype=np.float64)
-        starts, amounts = np.arange(len(columns)) * n_samples, np.ones(columns.shape)
-        if weights is None:
-            ordered = np.sort(columns, axis=1)
-        else:
-            order = np.argsort(columns, axis=1, kind="stable")
-            ordered, amounts = np.take_along_axis(columns, order, axis=1), weights[order].astype(np.float64)
-        stops, zeros = starts + n_samples, np.zeros(len(columns))
-        incomplete = np.flatnonzero(np.isnan(ordered[:, -1]))  # missing values are sorted to the end
-        stops[incomplete] -= np.isnan(ordered[incomplete]).sum(axis=1)
-        cuts = find(starts, stops, ordered.ravel(), amounts.ravel(), zeros, distinct[span], n_bins, tail)
-        own = cuts.codes(columns).astype(codes.dtype, copy=False)
-        for row in incomplete:
-            own[row, np.isnan(columns[row])] = cuts.n_values[row]
-        codes[span], n_codes[span] = own, cuts.n_values
-        n_codes[span.start + incomplete] += 1
+        rows = _rows_of(X[:, span], None)
+        cuts, n_codes[span] = cut(rows, distinct[span])
+        codes[span] = _codes_of(rows, cuts)
 
     pool.run(run, spans(n_features, max(1, BLOCK // n_samples)))
     return DenseCodes(codes.astype(_type_for(n_codes), copy=False), n_codes)
+
+
+def _discretize_stored(
+    X: StoredColumns, n_bins: int, weights: Array | None, distinct: Ints, tail: int, pool: Workers
+) -> StoredCodes:
+    """Find the cuts of features on disk in one pass."""
+    n_samples, n_features = X.shape
+    found: list[Cuts] = []
+    n_codes = np.empty(n_features, np.int64)
+    cut = _Cutting(n_bins, weights, tail, cut_finder(X.size), X.missing)
+    for block in X.blocks(None):
+        columns, start = block.columns, block.place.start
+
+        def run(span: slice, columns: Array = columns, start: int = start) -> Cuts:
+            place = slice(start + span.start, start + span.stop)
+            cuts, n_codes[place] = cut(_rows_of(columns[:, span], X.missing), distinct[place])
+            return cuts
+
+        found += pool.map(run, spans(columns.shape[1], max(1, BLOCK // n_samples)))
+    return StoredCodes(X, Cuts.joined(found), n_codes)
+
+
+def _rows_of(columns: Array, missing: int | None) -> Array:
+    """Turn some columns into rows: of one byte as they are, else numbers, with NaN where one is missing."""
+    one_byte = columns.dtype.kind in "iu" and columns.dtype.itemsize == 1
+    return np.ascontiguousarray(columns.T) if one_byte else _numbers(columns.T, missing)
+
+
+def _numbers(rows: Array, missing: int | None) -> Floats:
+    numbers = np.ascontiguousarray(rows, dtype=np.float64)
+    if missing is not None:
+        numbers[rows == missing] = np.nan
+    return numbers
+
+
+@dataclass(frozen=True)
+class _Cutting:
+    """What finds the cuts of rows of values, a feature each."""
+
+    n_bins: int
+    weights: Array | None
+    tail: int
+    find: CutFinder
+    missing: int | None = None
+    """The whole number that stands for a missing value."""
+
+    def __call__(self, rows: Array, distinct: Ints) -> tuple[Cuts, Ints]:
+        """Return the cuts, and how many codes each feature has."""
+        if rows.dtype.itemsize == 1 and self.weights is None:
+            return self._of_bytes(rows, distinct)
+        rows = _numbers(rows, self.missing) if rows.dtype.itemsize == 1 else rows
+        n_samples = rows.shape[1]
+        starts, amounts = np.arange(len(rows)) * n_samples, np.ones(rows.shape)
+        if self.weights is None:
+            ordered = np.sort(rows, axis=1)
+        else:
+            order = np.argsort(rows, axis=1, kind="stable")
+            ordered = np.take_along_axis(rows, order, axis=1)
+            amounts = self.weights[order].astype(np.float64)
+        stops, zeros = starts + n_samples, np.zeros(len(rows))
+        incomplete = np.flatnonzero(np.isnan(ordered[:, -1]))  # missing values are sorted to the end
+        stops[incomplete] -= np.isnan(ordered[incomplete]).sum(axis=1)
+        columns = starts, stops, ordered.ravel(), amounts.ravel(), zeros, distinct
+        cuts, n_codes = self._found(columns), np.zeros(len(rows), np.int64)
+        n_codes[incomplete] += 1
+        return cuts, n_codes + cuts.n_values
+
+    def _of_bytes(self, rows: Array, distinct: Ints) -> tuple[Cuts, Ints]:
+        """Find the cuts of whole numbers of one byte by how often each occurs, without sorting."""
+        counts = np.zeros((len(rows), 256), np.int64)
+        _kernels.byte_counts(rows.view(np.uint8), counts)
+        incomplete: Array = np.zeros(len(rows), bool)
+        if self.missing is not None:
+            there = ALL_BYTES.view(rows.dtype) == self.missing
+            incomplete = np.asarray(counts[:, there].any(axis=1))
+            counts[:, there] = 0
+        order = np.argsort(ALL_BYTES.view(rows.dtype))
+        counts, values = counts[:, order], ALL_BYTES.view(rows.dtype)[order].astype(np.float64)
+        owners, places = np.nonzero(counts)
+        stops = np.searchsorted(owners, np.arange(len(rows)), side="right")
+        starts = np.concatenate([[0], stops[:-1]])
+        zeros = np.zeros(len(rows))
+        amounts = counts[owners, places].astype(np.float64)
+        cuts = self._found((starts, stops, values[places], amounts, zeros, distinct))
+        return cuts, cuts.n_values + incomplete
+
+    def _found(self, columns: tuple[Any, Any, Any, Any, Any, Any]) -> Cuts:
+        return self.find(*columns, self.n_bins, self.tail)
+
+
+ALL_BYTES = np.arange(256, dtype=np.uint8)
+
+
+def _codes_of(rows: Array, cuts: Cuts, missing: int | None = None) -> Array:
+    """Return the codes of rows of values, a feature each; a missing value has the last."""
+    if rows.dtype.itemsize == 1:
+        table = cuts.codes(np.tile(ALL_BYTES.view(rows.dtype).astype(np.float64), (len(rows), 1)))
+        if missing is not None:
+            table[:, ALL_BYTES.view(rows.dtype) == missing] = cuts.n_values[:, None]
+        coded = np.empty(rows.shape, np.uint8)
+        _kernels.byte_codes(rows.view(np.uint8), table, coded)
+        return coded
+    codes, gone = cuts.codes(rows), np.isnan(rows)
+    return np.where(gone, cuts.n_values[:, None].astype(codes.dtype), codes) if gone.any() else codes
 
 
 def _discretize_sparse(X: Data, n_bins: int, weights: Array | None, distinct: Ints, tail: int) -> SparseCodes:
@@ -307,6 +440,22 @@ class Cuts:
     """How many each feature has."""
     n_values: Ints
     """Bins that hold a value: one more, and none where all values are missing."""
+
+    @classmethod
+    def joined(cls, parts: list[Cuts]) -> Cuts:
+        """Put the cuts of some features after those of others."""
+        number = np.concatenate([part.number for part in parts])
+        places = np.zeros((len(number), int(number.max(initial=0))))
+        stop = 0
+        for part in parts:
+            start, stop = stop, stop + len(part.number)
+            width = int(part.number.max(initial=0))
+            places[start:stop, :width] = part.places[:, :width]
+        return cls(places, number, np.concatenate([part.n_values for part in parts]))
+
+    def of(self, features: slice) -> Cuts:
+        """Take the cuts of some features."""
+        return Cuts(self.places[features], self.number[features], self.n_values[features])
 
     def codes(self, values: Floats) -> Array:
         """Return the bin of each value, of one row of values for each feature."""
@@ -358,7 +507,10 @@ def distinct_samples(X: Data, y: Array | None = None) -> tuple[Ints, int]:
     """Count the samples that differ in X or y: for every feature those that have a value of it, and all.
 
     Samples are compared by sums of mixed bits modulo 2^64, which two samples share by chance in 1 of 1e19.
+    Features on disk are read until all samples differ.
     """
+    if isinstance(X, StoredColumns):
+        return _distinct_stored(X, y)
     n_samples, n_features = X.shape
     rows = X.tocsr() if sp.issparse(X) else X
     own = np.random.default_rng(0).integers(2**64, size=n_features + 1, dtype=np.uint64)
@@ -377,6 +529,32 @@ def distinct_samples(X: Data, y: Array | None = None) -> tuple[Ints, int]:
     first = np.unique(keys, return_index=True)[1]
     incomplete = first[missing[first]]
     return len(first) - _missing(_canonical(rows[incomplete])), len(first)
+
+
+def _distinct_stored(X: StoredColumns, y: Array | None) -> tuple[Ints, int]:
+    """Count the samples on disk that differ."""
+    n_samples, n_features = X.shape
+    own = np.random.default_rng(0).integers(2**64, size=n_features + 1, dtype=np.uint64)
+    keys = np.zeros(n_samples, np.uint64)
+    if y is not None:
+        keys += _mixed(np.unique(y, return_inverse=True)[1].ravel().astype(np.uint64) + own[-1])
+    for block in X.blocks(None):
+        columns, start = block.columns, block.place.start
+        for span in spans(columns.shape[1], max(1, BLOCK // n_samples)):
+            bits = _canonical(columns[:, span]).view(np.uint64)
+            keys += _mixed(bits + own[start + span.start : start + span.stop]).sum(axis=1)
+            first = np.unique(keys, return_index=True)[1]
+            if len(first) == n_samples:
+                break
+        if len(first) == n_samples:
+            break
+    distinct = np.full(n_features, len(first))
+    if X.dtype.kind == "f" or X.missing is not None:
+        for block in X.blocks(None):
+            rows = block.columns[first]
+            gone = np.isnan(rows) if X.missing is None else rows == X.missing
+            distinct[block.place] -= gone.sum(axis=0)
+    return distinct, len(first)
 
 
 def _mixed(bits: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -17,7 +18,7 @@ from scipy.special import xlogy
 from infused import _kernels
 from infused._runtime.threads import Workers, memory_budget, require, spans, workers
 from infused._typing import Array, Floats, Ints
-from infused.information.discrete import Codes, DenseCodes, SparseCodes
+from infused.information.discrete import Codes, DenseCodes, SparseCodes, StoredCodes
 
 #: Rounding is well below this many nats, and what is smaller is taken for zero.
 RESOLUTION = 1e-10
@@ -174,9 +175,11 @@ def make_counter(codes: Codes, y: Ints, table: Ints, pool: Workers, weights: Int
     n_features, n_samples = codes.shape
     if len(y) != n_samples:
         raise ValueError(f"y has {len(y)} codes, but the features have {n_samples} samples.")
+    if isinstance(codes, StoredCodes) and weights is not None:
+        codes = codes.dense()
     cells = int(codes.n_codes.sum()) * int(codes.n_codes.max()) * (int(y.max()) + 1)
     few = n_features * n_samples <= FEW_ENTRIES and cells <= CELLS_PER_ENTRY * FEW_ENTRIES
-    if weights is None and few:
+    if weights is None and few and not isinstance(codes, StoredCodes):
         return TableCounter(np.arange(n_features), y, table, codes.rows(slice(0, n_features)), codes.n_codes)
     n_words = int(_n_words(np.bincount(y)).sum())
     word_pairs = n_words * n_features * float(codes.n_codes.mean()) ** 2
@@ -271,20 +274,23 @@ class PlaneCounter:
             y, kind="stable"
         )
 
-        def run(span: slice) -> None:
-            rows, n_codes = codes.rows(span), codes.n_codes[span]
+        def pack(part: DenseCodes | SparseCodes, span: slice, before: int = 0) -> None:
+            rows, n_codes = part.rows(span), part.n_codes[span]
             none = np.full((len(rows), 1), -1, np.result_type(rows, np.int8))
             laid_out = np.take(np.hstack([rows, none]), samples, axis=1)
             for b in range(int(n_codes.max(initial=0))):
                 own = np.flatnonzero(n_codes > b)
                 found = (laid_out if len(own) == len(rows) else laid_out[own]) == b
                 packed = np.packbits(found, axis=1, bitorder="little")
-                place = starts[span.start + own] + b
+                place = starts[before + span.start + own] + b
                 planes[:, place] = packed.view("<u8").T
                 bits = np.add.reduceat(BITS_OF_BYTE[packed], 8 * words[:-1][present], axis=1, dtype=np.int64)
                 margins[np.ix_(present, place)] = bits.T
 
-        pool.run(run, spans(len(codes.n_codes), max(1, BLOCK // len(y))))
+        parts = codes.blocks() if isinstance(codes, StoredCodes) else [(slice(0, None), codes)]
+        for place, part in parts:
+            run = partial(pack, part, before=place.start)
+            pool.run(run, spans(len(part.n_codes), max(1, BLOCK // len(y))))
         totals = margins.sum(axis=0, keepdims=True)
         return cls(np.arange(len(codes.n_codes)), starts, planes, words, margins, totals, table)
 
@@ -345,6 +351,7 @@ class EntryCounter(_CellCounter):
     @classmethod
     def build(cls, codes: Codes, y: Ints, table: Ints, weights: Ints | None = None) -> EntryCounter:
         """Keep the codes, made sparse if they are not; without weights every sample counts once."""
+        codes = codes.dense() if isinstance(codes, StoredCodes) else codes
         sparse = SparseCodes.from_dense(codes) if isinstance(codes, DenseCodes) else codes
         sparse = replace(sparse, samples=sparse.samples.astype(np.int32), codes=sparse.codes.astype(np.int32))
         weights = np.ones(len(y), np.int64) if weights is None else weights

@@ -112,11 +112,13 @@ class Screening:
         """
         inside = penalty.lengths(B) > 0
         urgency = penalty.lengths(gradient) - penalty.thresholds(np.arange(len(B)))
+        # What should enter is needed beside what is inside: were it left out, nothing would ever change.
+        needed = inside | (urgency > 0)
         urgency[inside] = np.inf
         most = min(max(self.most, 2 * int(inside.sum())), len(B))
-        close = np.argpartition(-urgency, most // CLOSEST)[: most // CLOSEST] if most < len(B) else inside
-        needed = inside.copy()
-        needed[close] = True
+        n_close = int(inside.sum()) + most // CLOSEST
+        if n_close < len(B):
+            needed[np.argpartition(-urgency, n_close)[:n_close]] = True
         if self.part is None or not np.isin(np.flatnonzero(needed), self.features).all():
             chosen = np.arange(len(B)) if most == len(B) else np.argpartition(-urgency, most - 1)[:most]
             self.features = np.sort(chosen)

@@ -481,7 +481,7 @@ class StabilitySelection(BaseSelector):
         several = base.__sklearn_tags__().target_tags.multi_output
         if not several:
             check_one_target(self, y)
-        inputs = check_inputs(self, X, y, several=several)
+        inputs = check_inputs(self, X, y, several=several, stored=True)
         names = getattr(self, "feature_names_in_", None)
         return replace(inputs, variables=Groups.parse(self._own(base, "groups"), inputs.X.shape[1], names))
 

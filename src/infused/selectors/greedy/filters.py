@@ -112,7 +112,7 @@ class InformationFilter(BaseSelector):
             The fitted selector.
         """
         check_one_target(self, y)
-        inputs = check_inputs(self, X, y, gaps=True)
+        inputs = check_inputs(self, X, y, gaps=True, stored=True)
         variables = inputs.variables
         kept = variables.places(self.keep)
         real = is_real(inputs.y, self.target)

@@ -114,6 +114,7 @@ class Inputs:
         numbers = np.array([own is None for own in self.levels])
         rows = [np.empty(0, np.int64)] * len(numbers)
         binned = discretize(self.X[:, numbers], n_bins, n_jobs, counts, distinct[numbers], tail)
+        assert isinstance(binned, DenseCodes)  # frames are dense
         for j, row in zip(np.flatnonzero(numbers), binned.codes, strict=True):
             rows[j] = row
         for j in np.flatnonzero(~numbers):
@@ -166,7 +167,7 @@ def check_inputs(
         if not stored:
             raise InputError(
                 f"X is on disk, and {type(selector).__name__} needs all of it in memory: give np.asarray(X), "
-                "or take a linear selector, greedy-forward or anova"
+                "or take a linear selector, a filter by mutual information, greedy-forward or anova"
             )
         return _stored_inputs(selector, X, y, several)
     rules: dict[str, Any] = {"multi_output": several, "dtype": dtype, "ensure_all_finite": "allow-nan"}

@@ -76,8 +76,6 @@ def weighed(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Weights | Non
     present = values > 0
     if present.sum() < 2:
         raise InputError(Setting("sample_weight"), " leaves fewer than two samples: the others have zero")
-    if not present.all() and isinstance(X, StoredColumns):
-        raise InputError(Setting("sample_weight"), " has zeros: samples of data on disk cannot be left out")
     if not present.all():
         X, y, values = X[present], y[present], values[present]
     if (values == (1.0 if whole else values[0])).all():
@@ -250,7 +248,13 @@ class TrainingData:
 def constant_columns(X: Data) -> Array:
     """Find the columns that have one value only; a missing value counts as one."""
     if isinstance(X, StoredColumns):
-        return ~ColumnDesign.of(X, True).any(axis=0)
+        if X.missing is None and X.dtype.kind in "biu":
+            return ~ColumnDesign.of(X, True).any(axis=0)
+        found = []
+        for block in X.blocks(None):
+            A, first = block.columns, block.columns[:1]
+            found.append(((first == A) | (np.isnan(first) & np.isnan(A))).all(axis=0))
+        return np.concatenate(found)
     largest, smallest = X.max(axis=0), X.min(axis=0)
     if sp.issparse(X):
         largest, smallest = largest.toarray().ravel(), smallest.toarray().ravel()

@@ -28,7 +28,7 @@ from infused.solvers.split_bregman import split_bregman, split_bregman_on_workin
 EPOCHS_PER_ITERATION = 10  # coordinate descent and proximal gradients take more, and cheaper, iterations
 ROUGH = 1e-3  # the tolerance of what is only a start
 NO_MORE_THAN_CHANCE = 0.01  # of the contribution of a column
-AT_HAND = 2**22  # entries of the features that a solver has at hand where X is too large to copy
+AT_HAND = 2**23  # entries of the features that a solver has at hand where X is too large to copy
 WIDE = 10  # this many features to a sample
 
 

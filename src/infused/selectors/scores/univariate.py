@@ -479,6 +479,10 @@ class MutualInformationSelector(ScoreSelector):
     def _takes_gaps(self) -> bool:  # type: ignore[override]  # as the estimate does
         return self.estimator == "binned"
 
+    @property
+    def _in_passes(self) -> bool:  # type: ignore[override]  # as the estimate is
+        return self.estimator == "binned"
+
     def _score(self, inputs: Inputs, real: bool) -> Floats:
         X, y, weights = inputs.X, inputs.y, inputs.weights
         if self.estimator == "neighbours":
