@@ -143,9 +143,12 @@ def with_constants(seed):
 
 
 @every_selector
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("make", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
-def test_constants_come_last(id, seed, make):
+@pytest.mark.parametrize(
+    ("make", "seed"),
+    [(np.asarray, 0), (np.asarray, 1), (sp.csr_array, 2)],
+    ids=["dense-0", "dense-1", "sparse-2"],
+)
+def test_constants_come_last(id, make, seed):
     X, y, constant = with_constants(seed)
     for k in (5, 9, 11):
         selector = make_selector(id, n_features_to_select=k).fit(make(X), y)
