@@ -45,6 +45,11 @@ def test_categories(rng, codes):
     assert pairs[said] == np.unravel_index(residual.to_numpy().argmax(), (3, 3))
     y = 5 * (own == 1) + rng.normal(size=60)
     assert direction(own, levels, y, (), "price") == "price highest when it is north"
+    yes = (own == 1).astype(float)  # a number with two values is read as two levels
+    assert direction(yes, None, y, (), "price") == "price highest when it is 1"
+    assert (
+        direction(yes, None, (y < 2).astype(int), ("dear", "cheap"), "kind") == "dear most often when it is 1"
+    )
 
 
 def test_what_is_not_clear_is_not_said(rng, codes):

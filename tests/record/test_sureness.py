@@ -98,6 +98,11 @@ def test_features_that_shadows_beat_may_be_chance():
         f"{NOTHING} The selection may be chance. All 8 selected features do no better than {PERMUTED}."
     )
     assert stability_sentences(replace(record(), shadows=None)).endswith("The selection may be chance.")
+    few = record(2, wins=(1.0,) * 6 + (0.5, 0.0))
+    names = ", ".join(one.name for one in few.selected[6:])
+    assert stability_sentences(few).endswith(
+        f"2 of the 8 selected features do no better than {PERMUTED}: {names}."
+    )
 
 
 def test_stable_features_are_reported_with_what_chance_would_do():
@@ -120,7 +125,7 @@ def crowded(**given):
 
 def test_where_a_half_sample_selects_nearly_all_stability_is_inconclusive():
     crowd = (
-        "Stability is inconclusive: a half-sample selects 25 of only 30 features, so that chance alone could "
+        "Inconclusive: a half-sample selects 25 of only 30 features, so that chance alone could "
         "explain all 26 that are stable. Try a smaller k."
     )
     assert crowded(wins=(0.0,) * 8) == (

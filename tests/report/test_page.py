@@ -209,7 +209,7 @@ def test_sentences_say_what_was_selected():
     assert said.endswith("of strongly correlated features (|r| >= 0.8).")
     failed = replace(record, convergence=replace(record.convergence, converged=False))
     assert result_sentences(failed).endswith("The solver did not converge: treat the order with care.")
-    for wanted, words in ((0.25, ""), ("auto", ""), (None, "The method chose the number of features.")):
+    for wanted, words in ((0.25, ""), ("auto", ""), (None, "Chosen by the method.")):
         assert number_sentences(replace(record, request=replace(record.request, k=wanted))) == words
     assert "for predicting progression (442 samples)" in result_sentences(records.diabetes_record())
 

@@ -112,6 +112,9 @@ def test_the_verdict_says_what_a_feature_is_good_for(facts):
     assert list(said) == ["Relevance", "Direction", "Redundant with"]
     assert said["Direction"] == "Higher in malignant."
     assert said["Redundant with"].startswith("worst perimeter (|r| 0.99), ")
+    alike = infused.explain("wine", "flavanoids")  # r 0.86 with one feature, less with the others
+    said = {one.label: one.text for one in alike.verdict}
+    assert said["Redundant with"] == "total_phenols (|r| 0.86)."
     rng = np.random.default_rng(0)
     noise = infused.explain((rng.normal(size=(80, 30)), np.arange(80) % 2), 3)
     assert "no more than chance" in noise.verdict[0].text

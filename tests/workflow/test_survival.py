@@ -35,7 +35,7 @@ def test_the_features_of_survival_are_found(method, table, tmp_path):
     table.to_csv(tmp_path / "patients.csv", index=False)
     found = infused.select(str(tmp_path / "patients.csv"), time="months", event="died", k=2, method=method)
     assert set(found.features) == {"age", "stage"}
-    assert found.record.data.target == "died by months"
+    assert found.record.data.target == "months until died"
     assert any("martingale residuals" in note for note in found.record.data.notes)
     assert (found.table["alone"] > 0).all()
     found.save(tmp_path / "found")
@@ -164,8 +164,8 @@ def test_the_command_line(table, tmp_path, monkeypatch, capsys):
     assert {feature["name"] for feature in shown["selected"]} == {"age", "stage"}
     assert main([*own, "--reduced", "--stability", "5"]) == 0
     reduced = pd.read_parquet("infused-patients/reduced.parquet")
-    assert reduced["died by months_event"].sum() == table["died"].sum()
-    assert "died by months" in (tmp_path / "infused-patients" / "report.html").read_text(encoding="utf-8")
+    assert reduced["months until died_event"].sum() == table["died"].sum()
+    assert "months until died" in (tmp_path / "infused-patients" / "report.html").read_text(encoding="utf-8")
     capsys.readouterr()
     assert main(["select", "patients.csv", "--time", "months", "--force"]) == 2
     assert "--time needs --event beside it" in " ".join(capsys.readouterr().err.split())

@@ -32,7 +32,7 @@ def test_on_noise_nothing_is_stable(noise):
     assert "All 8 selected features do no better than randomly permuted features" in said
     assert "No feature is stable" in selection.report()
     many = infused.select(noise, stability=5)  # as many as it finds, and finds again
-    assert stability_sentences(many.record).startswith("Stability is inconclusive: a half-sample selects")
+    assert stability_sentences(many.record).startswith("Inconclusive: a half-sample selects")
     assert "The selection may be chance" in stability_sentences(many.record)
     none = infused.select(noise, method="stability")
     assert len(none) == 0 and "no feature is stable" in result_sentences(none.record)

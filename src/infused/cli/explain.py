@@ -191,12 +191,11 @@ def _fewer(histogram: Sequence[int]) -> list[int]:
 
 
 def _neighbours(found: Sequence[Neighbour]) -> Table:
-    table = terminal.plain_table("feature", "|r|", "", "I_S", right=("|r|", "I_S"))
+    graphs = any(one.similarity is not None for one in found)
+    table = terminal.plain_table("feature", "|r|", "", *["I_S"] * graphs, right=("|r|", "I_S"))
     for one in found:
-        table.add_row(
-            Text(terminal.printable(one.name)),
-            f"{one.correlation:.3f}",
-            terminal.bar(one.correlation),
-            "-" if one.similarity is None else f"{one.similarity:.5f}",
-        )
+        similarity = "-" if one.similarity is None else f"{one.similarity:.5f}"
+        bar = terminal.bar(one.correlation)
+        name = Text(terminal.printable(one.name))
+        table.add_row(name, f"{one.correlation:.3f}", bar, *[similarity] * graphs)
     return table

@@ -79,8 +79,8 @@ OPTIONS: dict[str, Any] = {
     "scoring": option(
         "--scoring NAME",
         "Metric: accuracy, balanced_accuracy, roc_auc, average_precision, f1, r2, mae or another "
-        "scorer of scikit-learn; of times concordance, uno_concordance or integrated_brier. By default, "
-        "what suits the target.",
+        "scorer of scikit-learn; for survival concordance, uno_concordance or integrated_brier. By "
+        "default, what suits the target.",
     ),
     "neighbours": option("--neighbours N", "Number of neighbours to show.", min=1),
     "allow_imports": option(

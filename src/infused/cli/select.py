@@ -185,11 +185,7 @@ def show_selection(console: Console, selection: Selection, written: list[Path]) 
         console.print(_tried_methods(record))
     if record.selected:
         console.print()
-        _show_best_features(console, record)
-    beyond = len(record.selected) - SHOWN
-    if beyond > 0:
-        where = f"in {written[0]}" if written else "in the record (--json)"
-        console.print(Text(f"... and {beyond:,} more {where}", "dim"), soft_wrap=True)
+        _show_best_features(console, record, f"in {written[0]}" if written else "in the record (--json)")
     show_files(console, written)
 
 
@@ -198,36 +194,34 @@ SHORT = {"alone": "alone", "unique": "adds", "frequency": "freq.", "p_value": "p
 WIDE = 100  # characters, from which on there are whole names and bars
 
 
-def _show_best_features(console: Console, record: SelectionRecord) -> None:
-    """Print the table of the best features, and below it what its columns mean."""
-    from infused.record.sentences import COLUMNS, column_meanings, effect_text, p_value_text, shared_groups
+def _show_best_features(console: Console, record: SelectionRecord, where: str) -> None:
+    """Print the table of the best features, below it where the others are, and what its columns mean."""
+    from infused.record.sentences import COLUMNS, OTHER_CELLS, column_meanings, shared_groups
 
     shared, stability, wide = shared_groups(record), record.stability, console.width >= WIDE
     best, meanings = record.selected[:SHOWN], column_meanings(record)
-    if not any(one.direction for one in best):
-        del meanings["direction"]
     titles = {
         key: "\n".join(COLUMNS[key].lower().rsplit(" ", 1)) if wide else SHORT.get(key, key)
         for key in meanings
     }
     share = terminal.share if wide else lambda value: Text(f"{round(value, 2) + 0.0:.0%}")
     cells: dict[str, Callable[[SelectedFeature], Any]] = {
-        "block": lambda one: Text(terminal.printable(one.block)),
         "direction": lambda one: Text(terminal.printable(one.direction)),
         "alone": lambda one: share(one.alone),
         "unique": lambda one: "" if one.unique is None else f"{one.unique:.1%}",
         "frequency": lambda one: "" if stability is None else f"{stability.frequencies[one.index]:.0%}",
-        "effect": effect_text,
-        "p_value": p_value_text,
-        "hazard": lambda one: "" if one.hazard is None else f"{one.hazard.ratio:.2f}",
-        "cost": lambda one: f"{one.cost or 0:g}",
         "group": lambda one: str(one.group) if one.group in shared else "-",
     }
     right = tuple(title for key, title in titles.items() if key not in ("block", "direction"))
     table = terminal.plain_table("rank", "feature", *titles.values(), right=("rank", *right))
     for one in best:
-        table.add_row(str(one.rank), Text(terminal.printable(one.name)), *(cells[key](one) for key in titles))
+        texts = (
+            cells[key](one) if key in cells else terminal.printable(OTHER_CELLS[key](one)) for key in titles
+        )
+        table.add_row(str(one.rank), Text(terminal.printable(one.name)), *texts)
     console.print(table)
+    if (beyond := len(record.selected) - SHOWN) > 0:
+        console.print(Text(f"... and {beyond:,} more {where}\n"), soft_wrap=True)
     for key, title in titles.items():
         whole = COLUMNS[key].lower()
         called = whole if wide or key == "direction" else f"{title} ({whole})"

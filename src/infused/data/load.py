@@ -123,6 +123,7 @@ def load_data(source: Any, options: ReadOptions = DEFAULTS, **changes: Any) -> D
     features = prepare_features(raw, options, found.where, (*target.positions, *places))
     y, kind, notes = settle_target(target.y, target.name, task)
     repeated = _repeated(raw, features.X, y)
+    hints = hints_of_related(raw, options, target.positions, repeated)
     data = Dataset(
         found.name,
         features.X,
@@ -131,13 +132,13 @@ def load_data(source: Any, options: ReadOptions = DEFAULTS, **changes: Any) -> D
         target.name,
         kind,
         found.origin,
-        notes=(*joined, *rows, *said, *features.notes, *notes, *_repeated_note(repeated)),
+        notes=(*joined, *rows, *said, *features.notes, *notes, *_repeated_note(repeated, hints)),
         levels=features.levels,
         origins=features.origins,
         impute="median" if options.impute in (None, "error") else options.impute,
         options=options,
         samples=samples,
-        hints=tuple(hints_of_related(raw, options, target.positions, repeated)),
+        hints=tuple(hints),
         blocks=None
         if options.blocks is None
         else blocks_of(features.feature_names, features.origins, options, own_blocks, found.name),
@@ -227,7 +228,7 @@ def _survival(raw: RawTable, options: ReadOptions, where: str, alone: bool) -> _
         for j, task in zip(positions, ("regression", "classification"), strict=True)
     )
     y = survival_from_columns(times, events, time_name, event_name)
-    return _Target(y, f"{event_name} by {time_name}", () if alone else tuple(positions))
+    return _Target(y, f"{time_name} until {event_name}", () if alone else tuple(positions))
 
 
 def _target_position(columns: Any, wanted: str | int | None, where: str, alone: bool) -> int:
@@ -265,8 +266,8 @@ def _repeated(raw: Raw, X: Data, y: Array) -> int:
     return len(X) - len(rows)
 
 
-def _repeated_note(n_repeated: int) -> list[str]:
-    if n_repeated == 0:
+def _repeated_note(n_repeated: int, hints: Sequence[str]) -> list[str]:
+    if n_repeated == 0 or any("repeat an earlier one" in hint for hint in hints):
         return []
     verb = "row repeats" if n_repeated == 1 else "rows repeat"
     return [f"{n_repeated:,} {verb} an earlier one in every feature and the target"]

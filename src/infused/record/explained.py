@@ -118,13 +118,16 @@ def direction(
     """Say in words for which values of a feature the target is higher, or which class is more frequent.
 
     Of a number by ranks: "higher in malignant", "highest in red, lowest in white", "rises with price". Of a
-    category by its levels: "malignant most often when it is female", "price highest when it is north". Empty
-    where chance explains the difference at the level of 5%, and for several targets.
+    category by its levels, and of a number by its values if there are two: "malignant most often when it is
+    female", "price highest when it is 1". Empty where chance explains the difference at the level of 5%, and
+    for several targets.
     """
     if target.ndim > 1:
         return ""
     known = ~np.isnan(values)
     own, goal = values[known], target[known]
+    if levels is None and len(both := np.unique(own)) == 2:
+        own, levels = (own == both[1]).astype(np.float64), tuple(f"{one:g}" for one in both)
     if levels is not None:
         return _level_direction(own.astype(np.int64), levels, goal, classes, name)
     ranks = rankdata(own)

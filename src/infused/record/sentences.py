@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, isnan
 from typing import Literal
@@ -80,7 +80,7 @@ def number_sentences(record: SelectionRecord) -> str:
             f"{measure(budget.scoring).words} of {len(budget.ks):,} budgets up to it."
         )
     if curve is None:
-        return "The method chose the number of features." if record.request.k is None else ""
+        return "Chosen by the method." if record.request.k is None else ""
     tried = f"Tried: {_tried(curve.ks)}."
     if record.selected and not predicts(record):
         return f"No number of features predicts clearly better than chance. {tried}"
@@ -418,11 +418,16 @@ def column_meanings(record: SelectionRecord) -> dict[str, str]:
     if record.data.events is not None:
         share += " of its martingale residuals"
     target = record.data.target if record.data.classes is None else "the class"
+    goal = record.data.target
+    higher = f"{goal} is higher" if record.data.classes is None else f"a class of {goal} is more frequent"
+    higher = "the risk is higher" if record.data.events is not None else higher
     meanings = {
-        "direction": "for which values the target is higher, or a class more frequent; empty where not clear",
+        "direction": f"for which values {higher}; empty where not clear",
         "alone": f"what the feature explains of {record.data.target} by itself ({share})",
         "unique": f"share of the variance of {target} that is lost without the feature",
     }
+    if record.selected and not any(one.direction for one in record.selected):
+        del meanings["direction"]
     if record.blocks:
         meanings = {"block": "the kind of the feature", **meanings}
     if record.stability is not None:
@@ -431,10 +436,10 @@ def column_meanings(record: SelectionRecord) -> dict[str, str]:
         meanings["effect"] = intervals_meaning(record)
         meanings["p_value"] = f"of no effect, adjusted for all {record.data.n_features:,} features"
     if record.data.events is not None:
-        meanings["hazard"] = "factor of the risk for one standard deviation more of the feature"
+        meanings["hazard"] = "factor of the risk for one standard deviation more, or for one of two levels"
     if record.request.costs is not None:
         meanings["cost"] = "what the feature costs"
-    if record.redundancy is not None:
+    if record.redundancy is not None and shared_groups(record):
         meanings["group"] = f"features of one group are redundant (|r| >= {record.redundancy.threshold:g})"
     return meanings
 
@@ -474,6 +479,16 @@ def p_value_text(one: SelectedFeature) -> str:
     if one.effect is None:
         return ""
     return "<0.001" if one.effect.p_value < 0.001 else f"{one.effect.p_value:.2g}"
+
+
+#: Texts of columns that few selections have.
+OTHER_CELLS: dict[str, Callable[[SelectedFeature], str]] = {
+    "block": lambda one: one.block,
+    "effect": effect_text,
+    "p_value": p_value_text,
+    "hazard": lambda one: "" if one.hazard is None else f"{one.hazard.ratio:.2f}",
+    "cost": lambda one: f"{one.cost or 0:g}",
+}
 
 
 def effect_sentence(record: SelectionRecord) -> str:
@@ -628,6 +643,7 @@ def signed(value: float, name: str) -> str:
 SURPRISING = 0.05  # p below which chance is no explanation
 SLACK = 1e-9  # a frequency of 75 in 100 reaches a threshold of 0.75
 PERMUTED = "randomly permuted features"
+HALF = 0.5  # of the trials, in which a feature has to be ahead of all of them
 
 
 def stability_sentences(record: SelectionRecord) -> str:
@@ -639,7 +655,7 @@ def stability_sentences(record: SelectionRecord) -> str:
     if record.selected and not selected:
         return ""
     if found is None:
-        return "" if shadows is None else _compared(shadows)
+        return "" if shadows is None else _compared(shadows, selected)
     ahead = sum(one.wins == 1.0 for one in selected)
     better = shadows is not None and _clearly_better(ahead, shadows)
     if found.n_stable == 0:
@@ -649,14 +665,14 @@ def stability_sentences(record: SelectionRecord) -> str:
     elif found.expected_false >= found.n_stable:
         stable = "the one that is" if found.n_stable == 1 else f"all {found.n_stable:,} that are"
         first = (
-            f"Stability is inconclusive: a half-sample selects {found.per_half:.0f} of only "
+            f"Inconclusive: a half-sample selects {found.per_half:.0f} of only "
             f"{len(found.frequencies):,} features, so that chance alone could explain {stable} stable. "
             "Try a smaller k."
         )
     else:
         first, better = _stable(found, selected, record), True
     if better:
-        return first if shadows is None else f"{first} {_compared(shadows)}"
+        return first if shadows is None else f"{first} {_compared(shadows, selected)}"
     if record.data.leaks:  # which is what to look at
         return first
     fails = score_curve(record) is not None and not predicts(record)
@@ -665,7 +681,7 @@ def stability_sentences(record: SelectionRecord) -> str:
             f"{first} Yet features predict {record.data.target} better than chance: other samples could have "
             "led to other features in their place."
         )
-    return f"{first} The selection may be chance{_doubt(shadows)}"
+    return f"{first} The selection may be chance{_doubt(shadows, selected)}"
 
 
 def _stable(found: SelectionStability, selected: Sequence[SelectedFeature], record: SelectionRecord) -> str:
@@ -698,20 +714,22 @@ def _yet_better(shadows: Shadows, ahead: int, replaceable: bool) -> str:
     )
 
 
-def _doubt(shadows: Shadows | None) -> str:
+def _doubt(shadows: Shadows | None, selected: Sequence[SelectedFeature]) -> str:
     """Return the end of a sentence of doubt: how the features compare with permuted ones."""
     if shadows is None:
         return "."
     if shadows.n_beaten:
-        return f". {_compared(shadows)}"
+        return f". {_compared(shadows, selected)}"
     return f": {_all_better(shadows)}, but by chance {_by_chance(shadows)} would, too."
 
 
-def _compared(shadows: Shadows) -> str:
-    """Say how the selected features compare with permuted ones."""
+def _compared(shadows: Shadows, selected: Sequence[SelectedFeature]) -> str:
+    """Say how the selected features compare with permuted ones, and name those that do no better."""
     if shadows.n_beaten:
         which, do = _of(shadows.n_beaten, shadows.n_compared), "does" if shadows.n_beaten == 1 else "do"
-        return f"{capital(which)} {do} no better than {PERMUTED}."
+        names = [one.name for one in selected if one.wins is not None and one.wins <= HALF]
+        named = f": {', '.join(names)}" if len(names) <= min(MOST_STABLE, shadows.n_compared - 1) else ""
+        return f"{capital(which)} {do} no better than {PERMUTED}{named}."
     # With fewer shadows than features, it takes less to be ahead of them.
     more = f" (by chance, {_by_chance(shadows)} would)" if shadows.by_chance >= 2 else ""
     return f"{capital(_all_better(shadows))}{more}."

@@ -21,7 +21,7 @@ from infused.exceptions import InputError
 from infused.graphs.feature_graph import FeatureGraph
 from infused.graphs.validation import Graph, Target, resolve_target
 from infused.information.structural import structural_information
-from infused.record.schema import ClassDistribution, SelectionRecord
+from infused.record.schema import ClassDistribution, SelectionRecord, TargetScatter
 from infused.record.sentences import unit
 
 if TYPE_CHECKING:
@@ -86,13 +86,20 @@ class Coefficients:
 
 
 def record_coefficients(record: SelectionRecord) -> Coefficients | None:
-    """Return the coefficients in a record; None where the method has none."""
-    best = [feature for feature in record.selected[:TOP] if feature.coefficients is not None]
+    """Return the coefficients in a record; None where the method has none.
+
+    A category of two levels has the coefficient of the second, which it is named by; one of more has none.
+    """
+    best = [one for one in record.selected[:TOP] if any(b is not None for b in one.coefficients or ())]
+    shown: Sequence[ClassDistribution | TargetScatter] = (*record.distributions, *record.scatters)
+    parts = [(one.name, list(one.levels or ())) for one in shown]
+    parts += [(one.name, one.hazard.unit.split(" against ")[::-1]) for one in best if one.hazard]
+    called = {name: f"{name}={levels[1]}" for name, levels in parts if len(levels) == 2}
     if not best:
         return None
     rows = [[np.nan if b is None else b for b in feature.coefficients or ()] for feature in best]
     return Coefficients(
-        features=[feature.name for feature in best],
+        features=[called.get(one.name, one.name) for one in best],
         targets=list(record.coefficient_names),
         values=np.array(rows, dtype=np.float64).T,
         by_class=record.data.classes is not None,

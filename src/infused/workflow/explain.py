@@ -203,8 +203,9 @@ class Explanation:
         chance = self.p_value * self.n_features > SURPRISING
         if chance:
             alone += " After Bonferroni's correction for all features, that is no more than chance."
-        closest = [f"{one.name} (|r| {one.correlation:.2f})" for one in self.by_correlation[:NAMED]]
-        redundant = bool(closest) and self.by_correlation[0].correlation >= THRESHOLD
+        nearest = self.by_correlation[:NAMED]
+        redundant = [one for one in nearest if one.correlation >= THRESHOLD]
+        closest = [f"{one.name} (|r| {one.correlation:.2f})" for one in redundant or nearest]
         return [
             *(
                 Sentence("Warning", f"{capital(words)}.", "warning" if one else "caution")

@@ -102,8 +102,10 @@ def _sections(found: Any) -> list[Section]:
     alike = _closest("similarity", "Closest by the similarity of their graphs", found.by_similarity, "I_S")
     return [
         Section("distribution", "Distribution", [_distribution(found)]),
-        Section("closest", "Closest features", [one for one in (closest, alike) if one is not None]),
-        Section("technical", "Technical details", [], pairs=tuple(technical), folded=True),
+        Section("closest", "Closest features", [closest] if closest else []),
+        Section(
+            "technical", "Technical details", [alike] if alike else [], pairs=tuple(technical), folded=True
+        ),
     ]
 
 
@@ -119,7 +121,8 @@ def _distribution(found: Any) -> Chart:
         counts = tuple(part.histogram for part in found.by_target)
         own = ClassDistribution(found.name, found.bin_edges, counts, found.levels)
         chart = class_chart(0, own, [part.name for part in found.by_target])
-        chart = replace(chart, caption="Percent of the samples of each class, by the value of the feature.")
+        words = f"Percent of the samples of each class of {found.target}, by the value of the feature."
+        chart = replace(chart, caption=words)
     layout = {**chart.layout, "showlegend": True}
     return replace(chart, height=max(HEIGHT, chart.height), layout=layout, wide=True)
 

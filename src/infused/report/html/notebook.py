@@ -15,12 +15,11 @@ from infused.bench.tables import standings_table
 from infused.record.schema import SelectedFeature, SelectionRecord
 from infused.record.sentences import (
     COLUMNS,
+    OTHER_CELLS,
     Sentence,
     Severity,
     column_meanings,
-    effect_text,
     gravity,
-    p_value_text,
     title,
     warned,
 )
@@ -52,19 +51,23 @@ def selection_html(record: SelectionRecord) -> str:
     shown = record.selected[:MOST_ROWS]
     stability = record.stability
     cells: dict[str, Callable[[SelectedFeature], Entry]] = {
-        "block": lambda one: Entry(one.block),
         "direction": lambda one: Entry(one.direction),
         "alone": lambda one: _share(one.alone, BLUE),
         "unique": lambda one: _share(one.unique, GREEN),
         "frequency": lambda one: _share(
             None if stability is None else stability.frequencies[one.index], BLUE
         ),
-        "effect": lambda one: Entry(effect_text(one)),
-        "p_value": lambda one: Entry(p_value_text(one)),
         "group": lambda one: Entry("" if one.group is None else str(one.group)),
     }
-    keys = [key for key in cells if key in column_meanings(record)]
-    rows = [[Entry(str(one.rank)), Entry(one.name), *(cells[key](one) for key in keys)] for one in shown]
+    keys = list(column_meanings(record))
+    rows = [
+        [
+            Entry(str(one.rank)),
+            Entry(one.name),
+            *(cells[key](one) if key in cells else Entry(OTHER_CELLS[key](one)) for key in keys),
+        ]
+        for one in shown
+    ]
     beyond = len(record.selected) - len(shown)
     return render_template(
         "notebook.html",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,10 @@ import numpy as np
 from infused.record.schema import SelectedFeature, SelectionRecord
 from infused.record.sentences import (
     COLUMNS,
+    OTHER_CELLS,
     chance_words,
     column_meanings,
-    effect_text,
     measure,
-    p_value_text,
     score_curve,
     score_number,
     score_text,
@@ -161,8 +160,8 @@ def _distributions(record: SelectionRecord) -> Section:
     if record.survival:
         heading = "Survival by the best features"
         note = (
-            "Share of samples without an event over time (Kaplan-Meier), in thirds of the values or by "
-            "level; beside each its events and samples."
+            f"Share of samples without an event over time ({record.data.target}, by Kaplan and Meier), in "
+            "thirds of the values or by level; beside each its events and samples."
         )
     elif classes is None:
         heading = "Best features against the target"
@@ -170,7 +169,7 @@ def _distributions(record: SelectionRecord) -> Section:
     elif len(classes) > FEW_CLASSES:
         note = "One row for each class: the stronger the colour, the more of its samples have this value."
     else:
-        note = "Percent of the samples of each class, by the value of the feature."
+        note = f"Percent of the samples of each class of {record.data.target}, by the value of the feature."
         legend = tuple(one.name for one in classes)
     if record.transform != "none":
         note += f" Numbers are shown after {record.transform}."
@@ -200,17 +199,22 @@ def _table(record: SelectionRecord) -> dict[str, Any]:
 
 def _other_columns(record: SelectionRecord, shown: Sequence[SelectedFeature]) -> list[dict[str, Any]]:
     """Return the columns that few selections have: what they are sorted by, and what they say."""
-    own = [{"key": "block", "values": [one.block for one in shown], "texts": [one.block for one in shown]}]
-    columns: list[dict[str, Any]] = own if record.blocks else []
-    if record.intervals is None:
-        return columns
-    found = [one.effect for one in shown]
-    effects = [None if one is None else rounded(one.effect, 4) for one in found]
-    p_values = [None if one is None else rounded(one.p_value, 4) for one in found]
+    values: dict[str, Callable[[SelectedFeature], Any]] = {
+        "block": lambda one: one.block,
+        "effect": lambda one: one.effect and rounded(one.effect.effect, 4),
+        "p_value": lambda one: one.effect and rounded(one.effect.p_value, 4),
+        "hazard": lambda one: one.hazard and rounded(one.hazard.ratio, 4),
+        "cost": lambda one: one.cost,
+    }
     return [
-        *columns,
-        {"key": "effect", "values": effects, "texts": [effect_text(one) for one in shown], "high": True},
-        {"key": "p_value", "values": p_values, "texts": [p_value_text(one) for one in shown]},
+        {
+            "key": key,
+            "values": [values[key](one) for one in shown],
+            "texts": [OTHER_CELLS[key](one) for one in shown],
+            "high": key in ("effect", "hazard"),
+        }
+        for key in column_meanings(record)
+        if key in values
     ]
 
 

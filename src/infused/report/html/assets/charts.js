@@ -5,7 +5,7 @@
   const byId = (id) => document.getElementById(id);
   const root = document.documentElement;
   const COLOUR_KEYS = new Set(["color", "fillcolor", "colorscale"]);
-  const drawn = new Set();
+  const drawn = new Map();  // widths by chart
 
   function palette() {
     const style = getComputedStyle(root);
@@ -56,10 +56,12 @@
     if (!place.offsetParent) return;  // not shown yet
     const small = Boolean(place.closest(".small"));
     const touch = matchMedia("(pointer: coarse)").matches;  // a finger on a chart should scroll the page
-    const layout = { ...coloured(chart.layout, colour), width: place.clientWidth, template: template(colour, small) };
+    const width = place.clientWidth;
+    const layout = { ...coloured(chart.layout, colour), width, template: template(colour, small) };
+    const plot = drawn.get(chart.id) === width ? Plotly.react : Plotly.newPlot;  // react leaves the legend where it was
     if (touch) layout.dragmode = false;
-    Plotly.react(place, chart.data.map((trace) => named(coloured(trace, colour))), layout, { displayModeBar: false, showTips: false });
-    drawn.add(chart.id);
+    plot(place, chart.data.map((trace) => named(coloured(trace, colour))), layout, { displayModeBar: false, showTips: false });
+    drawn.set(chart.id, width);
   }
 
   function drawAll() {
