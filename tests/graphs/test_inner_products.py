@@ -129,9 +129,10 @@ def test_factors_that_do_not_fit_are_computed_again():
             )
 
 
-@pytest.mark.parametrize("n_samples", [40, 300])
-def test_a_combination_of_graphs_is_one_graph(n_samples):
+@pytest.mark.parametrize(("n_samples", "few"), [(40, 256), (40, 0), (300, 256)])
+def test_a_combination_of_graphs_is_one_graph(n_samples, few, monkeypatch):
     """With fewer samples than the factors have columns, the factor of their sum is made smaller."""
+    monkeypatch.setattr(routes, "FEW_SAMPLES", few)
     X, (y, _), w = table(n_samples), targets(n_samples)["continuous"], np.ones(n_samples)
     columns, goal = GraphColumns.of(X, np.arange(7), 7, w), GraphColumns.of_target(y, w, False)
     roomy = graph_products(columns, goal, "gaussian", ENOUGH)
@@ -139,7 +140,46 @@ def test_a_combination_of_graphs_is_one_graph(n_samples):
     block = roomy.block(some)
     expected = sum(b * block.products(j) for j, b in enumerate(coef))
     np.testing.assert_allclose(roomy.combined(coef, some), expected, atol=1e-12)
-    assert graph_products(columns, goal, "gaussian", 8 * 16 * n_samples).combined(coef, some) is None
+    tight = graph_products(columns, goal, "gaussian", 8 * 16 * n_samples).combined(coef, some)
+    assert tight is None or n_samples <= few  # sums over pairs keep no factors
+    if tight is not None:
+        np.testing.assert_allclose(tight, expected, atol=1e-12)
+
+
+def hard_rows(n_samples):
+    """Rows whose graphs are hard to evaluate: outliers, steps, tight clusters, heavy tails."""
+    rng = np.random.default_rng(0)
+    outlier = rng.normal(scale=1e-9, size=n_samples)
+    outlier[0] = 1.0
+    rows = [
+        rng.normal(size=n_samples),
+        outlier,
+        (np.arange(n_samples) % 2).astype(float),
+        np.tan(np.pi * (np.arange(1, n_samples + 1) / (n_samples + 1) - 0.5)),
+        np.repeat([0.0, 1.0, 1.0 + 1e-7], n_samples // 3),
+        np.arange(n_samples) ** 3.0,
+    ]
+    return np.array([(row - row.mean()) / row.std() for row in rows])
+
+
+@pytest.mark.parametrize("n_samples", [12, 60, 240])
+def test_gaussian_graphs_are_those_of_the_definition(n_samples, monkeypatch):
+    """By sums over pairs and by factors, with whole weights and without."""
+    X, rng = hard_rows(n_samples).T, np.random.default_rng(1)
+    y = X[:, [0]] + X[:, [5]] ** 2
+    for w in (np.ones(n_samples), rng.integers(1, 4, n_samples).astype(float)):
+        columns, goal = GraphColumns.of(X, np.arange(6), 6, w), GraphColumns.of_target(y, w, False)
+        K = [centred_graph(f, "gaussian", w) for f in X.T]
+        relevance = [(k * centred_graph(y[:, 0], "gaussian", w)).sum() for k in K]
+        for few in (256, 0):
+            monkeypatch.setattr(routes, "FEW_SAMPLES", few)
+            monkeypatch.setattr(routes, "FIRST_ROWS", 8)  # some factors grow
+            found = graph_products(columns, goal, "gaussian", ENOUGH)
+            np.testing.assert_allclose(found.relevance, relevance, rtol=0, atol=1e-10)
+            block = found.block(np.arange(6))
+            for j in range(6):
+                expected = [(k * K[j]).sum() for k in K]
+                np.testing.assert_allclose(block.products(j), expected, rtol=0, atol=1e-10)
 
 
 def test_what_cannot_fit_is_refused():

@@ -6,8 +6,11 @@ from .counts import plane_sums as plane_sums
 from .graphs import DEGREE as DEGREE
 from .graphs import SHIFT as SHIFT
 from .graphs import add_common_samples as add_common_samples
+from .graphs import centre_factors as centre_factors
 from .graphs import class_sums as class_sums
 from .graphs import column_shares as column_shares
+from .graphs import gaussian_steps as gaussian_steps
+from .graphs import gaussian_sums as gaussian_sums
 from .graphs import pair_factors as pair_factors
 from .graphs import pair_order_sums as pair_order_sums
 from .solvers import entries_epoch as entries_epoch

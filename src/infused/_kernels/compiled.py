@@ -43,6 +43,7 @@ INTS_OUT = Annotated[Ints, _filled(types.int64, 1)]
 FLOATS_OUT = Annotated[Floats, _filled(types.float64, 1)]
 INTS_2D_OUT = Annotated[Ints, _filled(types.int64, 2)]
 FLOATS_2D_OUT = Annotated[Floats, _filled(types.float64, 2)]
+FLOATS_3D_OUT = Annotated[Floats, _filled(types.float64, 3)]
 
 SCALARS = {int: types.int64, float: types.float64, bool: types.boolean, type(None): types.void}
 

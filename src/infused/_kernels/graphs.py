@@ -15,6 +15,11 @@ vectors u, v of each sample: k(a, b) = u_a'v_b where the feature is larger at a 
 in the order of one feature. Those that came before are kept in two Fenwick trees by their rank in the other:
 those below the sample, and those above, where u and v of the other graph change places.
 
+`gaussian_sums` sums a Gaussian graph over all pairs of samples, one less in every entry: centring takes the
+ones away, and without them no digits are lost where most samples are close together. `gaussian_steps` and
+`centre_factors` make thin factors of such graphs. The exponential is a polynomial of an argument divided by
+32, squared five times, which the compiler puts into vector registers.
+
 `pair_factors` and `add_common_samples` make the factors and the sums over pairs of features of which the
 structural information is made. Factors are piecewise polynomials for many functions at once, found by the
 bits of the argument. A piece is one value of the exponent and the leading mantissa bits, so pieces are
@@ -31,10 +36,12 @@ from infused._kernels.compiled import (
     FLOATS_2D,
     FLOATS_2D_OUT,
     FLOATS_3D,
+    FLOATS_3D_OUT,
     FLOATS_OUT,
     INTS,
     INTS_2D,
     INTS_2D_OUT,
+    INTS_OUT,
     compiled,
     helper,
 )
@@ -229,6 +236,133 @@ def pair_order_sums(
                             trees[side * (n_samples + 1) + p, k * q + m] += weights[a] * V[i, a, k] * of_a
                     p += p & -p
         out[n] = 2.0 * pairs + own
+
+
+@helper(fastmath={"contract"})
+def gaussian_less_one(d: float) -> float:
+    """Compute exp(-d^2 / 2) - 1 to a few units in the last place; beyond e^-40 nothing is left of one."""
+    x = -min(0.5 * d * d, 40.0) / 32.0
+    high = 1.0 / 720 + x * (1.0 / 5040 + x * (1.0 / 40320 + x * (1.0 / 362880 + x / 3628800)))
+    g = x * (1.0 + x * (0.5 + x * (1.0 / 6 + x * (1.0 / 24 + x * (1.0 / 120 + x * high)))))
+    for _ in range(5):
+        g = g * (g + 2.0)  # (1 + g)^2 - 1
+    return g
+
+
+@compiled(fastmath={"reassoc", "contract"})
+def gaussian_sums(
+    rows: FLOATS_2D,
+    weights: FLOATS,
+    other: FLOATS_2D,
+    sums: FLOATS_OUT,
+    squares: FLOATS_OUT,
+    shared: FLOATS_OUT,
+) -> None:
+    """Compute, for the Gaussian graph of each row, its centred square norm and its sum with another graph.
+
+    ``other`` is symmetric, samples x samples, with the weights in it, and its rows sum to zero. ``sums`` is
+    scratch space, one number for each sample.
+    """
+    n = rows.shape[1]
+    mass = 0.0
+    for a in range(n):
+        mass += weights[a]
+    for i in range(rows.shape[0]):
+        for a in range(n):
+            sums[a] = 0.0
+        square, with_other = 0.0, 0.0
+        for a in range(n):
+            x, w = rows[i, a], weights[a]
+            total, own = 0.0, 0.0
+            for b in range(a):
+                g = gaussian_less_one(x - rows[i, b])
+                weighted = weights[b] * g
+                total += weighted
+                own += weighted * g
+                with_other += other[a, b] * g
+                sums[b] += w * g
+            sums[a] += total
+            square += w * own
+        all_pairs, by_row = 0.0, 0.0
+        for a in range(n):
+            all_pairs += weights[a] * sums[a]
+            by_row += weights[a] * sums[a] * sums[a]
+        squares[i] = 2.0 * square - 2.0 * by_row / mass + (all_pairs / mass) ** 2
+        shared[i] = 2.0 * with_other
+
+
+@compiled(fastmath={"reassoc", "contract", "nnan", "nsz"})
+def gaussian_steps(
+    rows: FLOATS_2D, weights: FLOATS, enough: float, left: FLOATS_2D_OUT, ranks: INTS_OUT, out: FLOATS_3D_OUT
+) -> int:
+    """Add columns to the pivoted Cholesky factors of Gaussian graphs, and return how many are unfinished.
+
+    ``left`` is what is left of the diagonals, ``ranks`` how many columns there are; a factor is finished
+    where the weighted sum of its diagonal is at most ``enough``.
+    """
+    n = rows.shape[1]
+    unfinished = 0
+    for i in range(rows.shape[0]):
+        for rank in range(ranks[i], out.shape[1] + 1):
+            total, largest, pivot = 0.0, 0.0, 0
+            for a in range(n):
+                total += weights[a] * left[i, a]
+                largest = max(largest, left[i, a])
+            while left[i, pivot] < largest:
+                pivot += 1
+            ranks[i] = rank
+            if total <= enough or rank == n:
+                break
+            if rank == out.shape[1]:
+                unfinished += 1
+                break
+            for a in range(n):
+                out[i, rank, a] = 1.0 + gaussian_less_one(rows[i, a] - rows[i, pivot])
+            for k in range(rank):
+                at_pivot = out[i, k, pivot]
+                for a in range(n):
+                    out[i, rank, a] -= at_pivot * out[i, k, a]
+            root = 1.0 / math.sqrt(left[i, pivot])
+            for a in range(n):
+                out[i, rank, a] *= root
+                left[i, a] = max(left[i, a] - out[i, rank, a] * out[i, rank, a], 0.0)
+            left[i, pivot] = 0.0
+    return unfinished
+
+
+@compiled(fastmath={"reassoc", "contract"})
+def centre_factors(
+    ranks: INTS,
+    weights: FLOATS,
+    roots: FLOATS,
+    factors: FLOATS_3D_OUT,
+    lengths: FLOATS_2D_OUT,
+    norms: FLOATS_OUT,
+) -> None:
+    """Centre factors, multiply them by the roots of the weights, and compute the norms of their graphs.
+
+    ``lengths`` are the square lengths of the columns of each factor.
+    """
+    n = factors.shape[2]
+    mass = 0.0
+    for a in range(n):
+        mass += weights[a]
+    for i in range(factors.shape[0]):
+        square = 0.0
+        for k in range(ranks[i]):
+            mean = 0.0
+            for a in range(n):
+                mean += weights[a] * factors[i, k, a]
+            mean /= mass
+            for a in range(n):
+                factors[i, k, a] = (factors[i, k, a] - mean) * roots[a]
+            for m in range(k + 1):
+                product = 0.0
+                for a in range(n):
+                    product += factors[i, k, a] * factors[i, m, a]
+                square += product * product * (1.0 if m == k else 2.0)
+            lengths[i, k] = product
+        norms[i] = math.sqrt(square)
 
 
 PIECE_BITS = 7

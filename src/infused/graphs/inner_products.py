@@ -27,7 +27,7 @@ FeatureGraphKind: TypeAlias = Literal["gaussian", "distance", "kernel", "laplaci
 RESIDUAL = 1e-11  # share of the trace that a factor may leave out
 DIRECTION = 1e-11  # directions shorter than this share of the longest are left out
 NEGLIGIBLE = 1e-12  # deviations below this share of the largest value are rounding
-FIRST_ROWS, FEW_ROWS = 16, 8
+FIRST_ROWS, FEW_ROWS = 32, 8
 
 
 @dataclass(frozen=True)
@@ -140,40 +140,22 @@ def _missing_shares(X: Data, weights: Floats) -> Floats:
 def gaussian_factors(rows: Floats, weights: Floats) -> list[Floats]:
     """Return a thin factor of the graph exp(-(a - b)^2 / 2) of each row, by pivoted Cholesky steps.
 
-    Each step takes the value that is represented worst, in all rows at once, until nothing is left.
+    Each step takes the value that is represented worst, until nothing is left.
     """
     n, n_samples = rows.shape
-    each, total, rank = np.arange(n), weights.sum(), 0
-    factors, left = np.empty((n, FIRST_ROWS, n_samples)), np.ones((n, n_samples))
-    while rank < n_samples and (unfinished := left @ weights > RESIDUAL * total).any():
-        if rank == factors.shape[1]:
-            factors = np.concatenate([factors, np.empty_like(factors)], axis=1)
-        pivot = left.argmax(axis=1)
-        column = np.exp(-0.5 * (rows - rows[each, pivot][:, None]) ** 2)
-        if rank:
-            column -= (factors[each, :rank, pivot][:, None, :] @ factors[:, :rank])[:, 0]
-        root = np.sqrt(left[each, pivot])
-        column *= np.divide(1.0, root, out=np.zeros(n), where=unfinished)[:, None]
-        factors[:, rank] = column
-        left = np.maximum(left - column * column, 0.0)
-        left[each, pivot] = 0.0
-        rank += 1
-    factors = factors[:, :rank]
-    return _of_norm_one(factors - (factors @ (weights / total))[:, :, None], weights)
-
-
-def _of_norm_one(factors: Floats, weights: Floats) -> list[Floats]:
-    """Scale centred factors (graphs x columns x samples) to norm one, and leave out what adds nothing."""
-    factors = factors * np.sqrt(weights)
-    squares = factors @ factors.transpose(0, 2, 1)
-    norms = np.linalg.norm(squares, axis=(1, 2))
-    used = np.einsum("ijj->ij", squares) > DIRECTION * norms[:, None]
+    total, left, ranks = weights.sum(), np.ones((n, n_samples)), np.zeros(n, np.int64)
+    factors, enough = np.zeros((n, FIRST_ROWS, n_samples)), float(RESIDUAL * total)
+    while _kernels.gaussian_steps(rows, weights, enough, left, ranks, factors):
+        factors = np.concatenate([factors, np.zeros_like(factors)], axis=1)
+    lengths, norms, roots = np.zeros(factors.shape[:2]), np.empty(n), np.sqrt(weights)
+    _kernels.centre_factors(ranks, weights, roots, factors, lengths, norms)
+    norms[norms <= NEGLIGIBLE * total] = np.inf  # nothing varies
+    factors = factors[:, : ranks.max(initial=0)]
     if factors.shape[1] <= FEW_ROWS:  # of so few, one or two less are worth turning them to their axes
-        values, vectors = np.linalg.eigh(squares)
-        used, factors = values > DIRECTION * norms[:, None], vectors.transpose(0, 2, 1) @ factors
-    varies = norms > NEGLIGIBLE * weights.sum()
-    factors /= np.sqrt(np.where(varies, norms, 1.0))[:, None, None]
-    return [own[those] for own, those in zip(factors, used & varies[:, None], strict=True)]
+        lengths, vectors = np.linalg.eigh(factors @ factors.transpose(0, 2, 1))
+        factors = vectors.transpose(0, 2, 1) @ factors
+    used = lengths[:, : factors.shape[1]] > DIRECTION * norms[:, None]
+    return [own[those] / np.sqrt(norm) for own, those, norm in zip(factors, used, norms, strict=True)]
 
 
 def node_factor(nodes: Floats, weights: Floats, graph: FeatureGraphKind) -> Floats:
@@ -209,6 +191,7 @@ def adjacency(nodes: Floats, weights: Floats, graph: FeatureGraphKind) -> Floats
 MANY_SAMPLES = 4096  # beyond them a column has at most NODES values
 NODES = 256
 FEW_VALUES = 64  # a column of no more has a thin factor, whatever its graph
+FEW_SAMPLES = 256  # up to these, sums over pairs of them cost less than factors
 AT_ONCE = 2**18  # numbers of a part that is computed at once, so that it stays in the cache
 TYPICAL_RANK = 16
 N_COMPARED = 3  # features whose inner products are compared with exact ones
@@ -313,7 +296,11 @@ def column_factors(rows: Floats, weights: Floats, graph: FeatureGraphKind) -> li
 
 
 class ThinProducts:
-    """Inner products |F_i'F_j|^2 of thin factors; those that do not fit are computed when they are needed."""
+    """Inner products |F_i'F_j|^2 of thin factors; those that do not fit are computed when they are needed.
+
+    Of few samples, Gaussian graphs are multiplied with one other by sums over pairs, so that only the
+    variables that may enter have factors.
+    """
 
     def __init__(self, columns: GraphColumns, target: GraphColumns, graph: FeatureGraphKind, budget: int):
         self._columns, self._graph, self._left = columns, graph, budget
@@ -321,9 +308,19 @@ class ThinProducts:
         every = np.arange(columns.n_variables)
         goal = Factors.of(target, np.array([0]), graph).rows
         self._all: Factors | None = None
+        self._last: tuple[int, Factors] | None = None
+        self._by_pairs = graph == "gaussian" and columns.n_samples <= FEW_SAMPLES
+        if self._by_pairs:
+            self.relevance = self._pair_products(every, goal)
+            return
         if self._size(every) <= budget:
             self._all = self.factors(every)
         self.relevance = ThinBlock(self, every, self._all).with_factor(goal)
+
+    @property
+    def combines(self) -> bool:
+        """Return whether `combined` has an answer."""
+        return self._by_pairs or self._all is not None
 
     def block(self, variables: Ints) -> ThinBlock:
         """Prepare some variables; their factors are kept as long as there is room."""
@@ -335,11 +332,13 @@ class ThinProducts:
         return ThinBlock(self, variables, self.factors(variables))
 
     def combined(self, coef: Floats, variables: Ints) -> Floats | None:
-        """Return the inner products of some variables with sum_j coef_j K_j, where all factors are kept."""
-        if self._all is None:
+        """Return the inner products of some variables with sum_j coef_j K_j, where they cost little."""
+        if not self.combines:
             return None
-        own = self._all.some(np.flatnonzero(coef))
+        own = self.factors(np.flatnonzero(coef))
         rows = np.sqrt(coef[coef > 0])[own.owners, None] * own.rows
+        if self._all is None:
+            return self._pair_products(variables, rows)
         if len(rows) > rows.shape[1]:
             values, vectors = np.linalg.eigh(rows.T @ rows)
             rows = (vectors * np.sqrt(np.maximum(values, 0.0))).T
@@ -347,15 +346,39 @@ class ThinProducts:
 
     def factors(self, variables: Ints) -> Factors:
         """Return the factors of some variables."""
-        return (
-            Factors.of(self._columns, variables, self._graph)
-            if self._all is None
-            else self._all.some(variables)
-        )
+        if self._all is not None:
+            return self._all.some(variables)
+        return Factors.of(self._columns, variables, self._graph)
+
+    def factor(self, variable: int) -> Floats:
+        """Return the factor of one variable; the last one is remembered, as every block asks for it."""
+        if self._last is None or self._last[0] != variable:
+            self._last = variable, self.factors(np.array([variable]))
+        return self._last[1].rows
 
     def parts(self, variables: Ints) -> list[Ints]:
         """Cut variables into parts whose factors are computed at once."""
         return _parts(self._columns, variables)
+
+    def _pair_products(self, variables: Ints, rows: Floats) -> Floats:
+        """Return the inner products of some variables with the graph of a factor, by sums over pairs."""
+        owners, weights = self._columns.owners, self._columns.weights
+        whole = np.bincount(owners) == 1  # the graph of one column
+        whole[owners[self._columns.shares != 1]] = False
+        out, single = np.empty(len(variables)), whole[variables]
+        if not single.all():
+            out[~single] = self.factors(variables[~single]).products(rows)
+        found, columns = np.empty(single.sum()), np.searchsorted(owners, variables[single])
+        roots, scratch = np.sqrt(weights), np.empty(len(weights))
+        other = roots[:, None] * (rows.T @ rows) * roots
+        for part in spans(len(columns), max(1, AT_ONCE // len(weights))):
+            squares, shared = np.empty((2, part.stop - part.start))
+            values = self._columns.standardised(columns[part])
+            _kernels.gaussian_sums(values, weights, other, scratch, squares, shared)
+            squares[squares <= (NEGLIGIBLE * weights.sum()) ** 2] = np.inf  # nothing varies
+            found[part] = shared / np.sqrt(squares)
+        out[single] = found
+        return out
 
     def _size(self, variables: Ints) -> int:
         n_columns = len(self._columns.of_variables(variables))
@@ -372,7 +395,7 @@ class ThinBlock:
 
     def products(self, variable: int) -> Floats:
         """Return the inner products of these variables with any other."""
-        return self.with_factor(self.source.factors(np.array([variable])).rows)
+        return self.with_factor(self.source.factor(variable))
 
     def with_factor(self, rows: Floats) -> Floats:
         """Return their inner products with the graph of a factor."""
@@ -384,6 +407,8 @@ class ThinBlock:
 
 class ColumnProducts:
     """Inner products of variables from those of their columns, two at a time."""
+
+    combines = False
 
     def __init__(self, columns: GraphColumns, target: GraphColumns, mine: ColumnGraphs, goal: ColumnGraphs):
         self._columns, self._mine = columns, mine

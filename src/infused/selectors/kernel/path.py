@@ -235,7 +235,7 @@ class GraphPath:
             self.lambda_ -= step
             if step == ends:
                 if self._floor > smallest:
-                    self._lower_floor(self.lambda_)
+                    self._lower_floor(self.lambda_, smallest)
             elif step == leaves:
                 self._leave(leaving)
             else:
@@ -254,13 +254,13 @@ class GraphPath:
         self.coef[basis] = alone.solve()
         self._active = np.flatnonzero(self.coef)
 
-    def _lower_floor(self, lambda_: float) -> None:
+    def _lower_floor(self, lambda_: float, smallest: float = 0.0) -> None:
         """Load all features that may enter before lambda falls to a new floor."""
         if lambda_ <= END:
             self._floor = 0.0
             self.load(np.arange(len(self.penalty)))
         else:
-            self._floor = LOWER * lambda_
+            self._floor = max(LOWER * lambda_, smallest if self.graphs.combines else 0.0)
             self.load(np.flatnonzero(self.left() > self._floor))
 
     def _rates(self) -> tuple[Floats, Floats]:
