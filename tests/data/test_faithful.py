@@ -21,6 +21,7 @@ from infused.data import DataError, load_data
 from infused.data.written import date_formats, unit_of
 from infused.exceptions import InputError
 from infused.workflow import Selection
+from tests.data.writers import COLUMNS, decimals, framed
 
 BIG = 2**53 + 1  # float64 has no odd whole numbers from here on
 WHOLE = [BIG, BIG + 1, BIG + 2] * 4
@@ -32,37 +33,7 @@ KINDS = ["x", "y"] * 6
 X = np.array(OTHER)[:, None]
 
 
-def decimals(values):
-    return [None if value is None else Decimal(value) for value in values]
-
-
-COLUMNS = {
-    "int64": lambda v: pd.Series(v),
-    "Int64": lambda v: pd.array(v, dtype="Int64"),
-    "UInt64": lambda v: pd.array(v, dtype="UInt64"),
-    "int64[pyarrow]": lambda v: pd.array(v, dtype="int64[pyarrow]"),
-    "objects": lambda v: pd.Series(v, dtype=object),
-    "objects of decimals": lambda v: pd.Series(decimals(v), dtype=object),
-    "category": lambda v: pd.Categorical(v),
-    "arrow": lambda v: pa.array(v),
-    "arrow uint64": lambda v: pa.array(v, pa.uint64()),
-    "arrow dictionary": lambda v: pa.array(v).dictionary_encode(),
-    "arrow decimal64": lambda v: pa.array(decimals(v), pa.decimal64(18, 0)),
-    "arrow decimal128": lambda v: pa.array(decimals(v), pa.decimal128(38, 2)),
-    "arrow decimal256": lambda v: pa.array(decimals(v), pa.decimal256(60, 2)),
-    "polars": lambda v: pl.Series(v),
-    "polars Int128": lambda v: pl.Series(v, dtype=pl.Int128),
-    "polars Decimal": lambda v: pl.Series(decimals(v)),
-}
 every_column = pytest.mark.parametrize("make", COLUMNS.values(), ids=COLUMNS.keys())
-
-
-def framed(column, **others):
-    """A frame of the library that made the column."""
-    table = {"a": column, **others}
-    if isinstance(column, pl.Series):
-        return pl.DataFrame(table)
-    return pa.table(table) if isinstance(column, pa.Array) else pd.DataFrame(table)
 
 
 def refused(source, *words, **options):

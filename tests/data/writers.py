@@ -3,15 +3,54 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import scipy.io
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 NAMES = ("gene a", "Größe", "x,y", 'say "hi"', "<img src=x onerror=alert(1)>", "flag")
+
+
+def decimals(values: list[Any]) -> list[Decimal | None]:
+    """Make decimals of numbers."""
+    return [None if value is None else Decimal(value) for value in values]
+
+
+#: One column in every type that holds whole numbers.
+COLUMNS: dict[str, Callable[[list[Any]], Any]] = {
+    "int64": lambda v: pd.Series(v),
+    "Int64": lambda v: pd.array(v, dtype="Int64"),
+    "UInt64": lambda v: pd.array(v, dtype="UInt64"),
+    "int64[pyarrow]": lambda v: pd.array(v, dtype="int64[pyarrow]"),
+    "objects": lambda v: pd.Series(v, dtype=object),
+    "objects of decimals": lambda v: pd.Series(decimals(v), dtype=object),
+    "category": lambda v: pd.Categorical(v),
+    "arrow": lambda v: pa.array(v),
+    "arrow uint64": lambda v: pa.array(v, pa.uint64()),
+    "arrow dictionary": lambda v: pa.array(v).dictionary_encode(),
+    "arrow decimal64": lambda v: pa.array(decimals(v), pa.decimal64(18, 0)),
+    "arrow decimal128": lambda v: pa.array(decimals(v), pa.decimal128(38, 2)),
+    "arrow decimal256": lambda v: pa.array(decimals(v), pa.decimal256(60, 2)),
+    "polars": lambda v: pl.Series(v),
+    "polars Int128": lambda v: pl.Series(v, dtype=pl.Int128),
+    "polars Decimal": lambda v: pl.Series(decimals(v)),
+}
+
+
+def framed(column: Any, **others: Any) -> Any:
+    """Make a frame of the library that made the column."""
+    table = {"a": column, **others}
+    if isinstance(column, pl.Series):
+        return pl.DataFrame(table)
+    return pa.table(table) if isinstance(column, pa.Array) else pd.DataFrame(table)
 
 
 def small() -> tuple[np.ndarray, np.ndarray]:

@@ -22,7 +22,10 @@ from infused.data import load_data
 from infused.exceptions import InputError
 
 #: Kinds of cases, and how often each comes.
-KINDS = {"file": 12, "record": 2, "option": 1, "estimator": 6, "download": 2, "replaced": 1, "weights": 2}
+KINDS = {
+    **{"file": 12, "record": 3, "option": 1, "estimator": 6, "download": 2, "replaced": 1, "weights": 2},
+    **{"typed": 3},
+}
 
 FRAMES = 6
 MOST_SHOWN = 3000
@@ -54,7 +57,7 @@ class UnsoundError(Exception):
 
 def run_case(seed: int, kind: str, number: int, folder: Path) -> Finding | None:
     """Run it; None where all is well."""
-    from tests.fuzz import downloads, estimators, files, options, records, replaced, weights
+    from tests.fuzz import downloads, estimators, files, options, records, replaced, typed, weights
 
     makers = {
         "file": files.run,
@@ -64,6 +67,7 @@ def run_case(seed: int, kind: str, number: int, folder: Path) -> Finding | None:
         "download": downloads.run,
         "replaced": replaced.run,
         "weights": weights.run,
+        "typed": typed.run,
         "crash": lambda *_: os.kill(os.getpid(), signal.SIGSEGV),  # to see that it is found
     }
     place = folder / "case"
@@ -110,7 +114,7 @@ def load(path: Path, **options: Any) -> None:
         raise UnsoundError(f"X has the shape {data.X.shape} for {len(data.y)} and {len(data.feature_names)}")
 
 
-def command(arguments: list[str], output: Path | None = None) -> None:
+def command(arguments: list[str], output: Path | None = None) -> int:
     """Run it: 0 or 2, one line of error, files whole or absent."""
     out, err = _Stream(), _Stream()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):  # type: ignore[type-var]
@@ -130,6 +134,7 @@ def command(arguments: list[str], output: Path | None = None) -> None:
         halves = {name for name in names if name.endswith(".part")}
         if halves or (names and code == 0 and "selection.json" not in names) or (names and code == 2):
             raise UnsoundError(f"files of {arguments!r}, which ended with {code}: {sorted(names)}")
+    return code
 
 
 class _Stream(io.StringIO):
