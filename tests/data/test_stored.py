@@ -317,3 +317,53 @@ def test_what_cannot_be_read_from_disk_is_one_line(few_at_a_time, tmp_path, rng)
     refused(lambda: open_columns(path), "two dimensions of numbers")
     path.write_bytes(b"\x93NUMPY")
     refused(lambda: open_columns(path), "could not be read as NumPy")
+
+
+@pytest.mark.parametrize(
+    ("place", "shape", "words"),
+    [
+        ("var/names", (3,), "names in var of .*: 3 values where X has 700"),
+        ("var/names", (10**11,), "100000000000 values where X has 700"),
+        ("obs/names", (62,), "names in obs of .*: 62 values where X has 61"),
+        ("obs/value", (61, 2), "the target 'value' of .*: 61 x 2 values where X has 61"),
+        ("obs/value", (10**12,), "where X has 61"),
+        ("X", (61, 10**12), "61 x 1,000,000,000,000 values .* more than the memory budget"),
+        ("X", (10**12, 700), "1,000,000,000,000 x 700 values .* more than the memory budget"),
+    ],
+)
+def test_what_a_file_claims_is_compared_before_it_is_read(tmp_path, rng, place, shape, words):
+    """HDF5 stores nothing of values that were never written, however many are claimed."""
+    h5py = pytest.importorskip("h5py")
+    path = write("h5ad", tmp_path, *genotypes(rng))
+    with h5py.File(path, "a") as file:
+        del file[place]
+        chunks = tuple(min(length, 100) for length in shape)
+        file.create_dataset(
+            place,
+            shape=shape,
+            chunks=chunks,
+            dtype=h5py.string_dtype() if "names" in place else np.float64,
+        )
+    refused(lambda: open_columns(path, "value"), words)
+
+
+def test_a_target_is_a_column_of_obs(tmp_path, rng):
+    h5py = pytest.importorskip("h5py")
+    path = write("h5ad", tmp_path, *genotypes(rng))
+    with h5py.File(path, "a") as file:
+        file["obs"]["kind"] = np.array([b"u", b"v", b"v"])[np.arange(61) % 3]
+    for other in ("/X", "../X", "./value"):
+        refused(lambda other=other: open_columns(path, other), "has no column")
+    columns = open_columns(path, "kind")
+    assert columns.y[:3].tolist() == ["u", "v", "v"]
+    assert Lasso(n_features_to_select=2).fit(columns.X, columns.y).support_.sum() == 2
+
+
+def test_a_group_of_another_size_is_one_line(tmp_path, rng):
+    zarr = pytest.importorskip("zarr")
+    group = zarr.open_group(str(tmp_path / "g.zarr"), mode="w")
+    group.create_array("X", shape=(12, 4), dtype="f8", chunks=(12, 4))
+    group.create_array("y", shape=(5,), dtype="i8", chunks=(5,))
+    refused(lambda: open_columns(tmp_path / "g.zarr"), "y of .* where X has 12 samples")
+    group.create_array("X", shape=(12, 10**10), dtype="f8", chunks=(12, 10**7), overwrite=True)
+    refused(lambda: open_columns(tmp_path / "g.zarr"), "more than the memory budget")

@@ -206,28 +206,37 @@ def damaged_sparse(random: np.random.Generator, suffix: str, folder: Path) -> by
 
 @cache
 def folders() -> tuple[dict[str, bytes], ...]:
-    """The files of tables that stay where they are: a folder of Parquet files, and a group of Zarr."""
+    """The files of tables that stay where they are: Parquet, Zarr, NumPy, AnnData and genotypes."""
     import zarr
 
     numbers = frame().drop(columns="diagnosis").assign(kind=np.arange(12) % 3)
     with tempfile.TemporaryDirectory() as name:
-        parquet, group = Path(name) / "parquet", Path(name) / "zarr"
-        parquet.mkdir()
+        places = parquet, group, array, cells, calls = [Path(name) / f"place{n}" for n in range(5)]
+        for place in (parquet, array, cells, calls):
+            place.mkdir()
         for n, part in enumerate((numbers[:5], numbers[5:])):
             part.to_parquet(parquet / f"part-{n}.parquet", index=False)
         made = zarr.open_group(str(group), mode="w")
         for key, values in (("X", small()[0]), ("y", np.arange(12) % 3)):
             made.create_array(key, shape=values.shape, dtype=values.dtype, chunks=values.shape)[:] = values
-        return tuple(
+        np.save(array / "x.npy", np.asfortranarray(small()[0]))
+        if _has_anndata():
+            _annotated(cells / "x.h5ad", small()[0])
+        (calls / "x.bed").write_bytes(b"\x6c\x1b\x01" + bytes(range(100, 118)))  # 12 samples, 6 variants
+        (calls / "x.bim").write_text("".join(f"1 rs{n} 0 {n} A C\n" for n in range(6)))
+        (calls / "x.fam").write_text("".join(f"f s{n} 0 0 1 {n % 2 + 1}\n" for n in range(12)))
+        found = [
             {str(file.relative_to(place)): file.read_bytes() for file in place.rglob("*") if file.is_file()}
-            for place in (parquet, group)
-        )
+            for place in places
+        ]
+        return tuple(files for files in found if files)
 
 
 def damaged_folder(random: np.random.Generator, folder: Path, content: list[tuple[str, bytes]]) -> None:
     """Change one file of such a table, or take it away, and read all columns."""
-    whole = folders()[int(random.integers(2))]
+    whole = folders()[int(random.integers(len(folders())))]
     changed = str(random.choice(list(whole)))
+    alone = next((name for name in whole if name.endswith((".npy", ".h5ad", ".bed"))), "")
     for name, data in whole.items():
         path = folder / "store" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -239,11 +248,12 @@ def damaged_folder(random: np.random.Generator, folder: Path, content: list[tupl
     target = [None, "kind", "nothing"][int(random.integers(3))]
     try:
         with no_noise():
-            found = open_columns(folder / "store", target)
+            found = open_columns(folder / "store" / alone, target)
             X = np.asarray(found.X)
     except InputError as error:
         if len(str(error).splitlines()) != 1:
             raise UnsoundError(f"a message of several lines: {str(error)!r}") from error
         return
-    if X.shape != (X.shape[0], len(found.names)):
-        raise UnsoundError(f"X has the shape {X.shape} for {len(found.names)} names")
+    n_samples = len(X) if found.y is None else len(found.y)
+    if X.shape != (n_samples, len(found.names)):
+        raise UnsoundError(f"X has the shape {X.shape} for {n_samples} and {len(found.names)} names")

@@ -15,6 +15,7 @@ import numpy as np
 from infused._columns import READ_BYTES, StoredColumns, fill, stored_array
 from infused._runtime.checks import check_table, is_number
 from infused._runtime.messages import extra, listed, quoted, suggestion
+from infused._runtime.threads import memory_budget, require
 from infused._typing import Array, Floats, Ints
 from infused.data.readers.frames import check_nesting
 from infused.data.reading import LARGE, DataError, column_numbers, parsing, too_large
@@ -22,6 +23,7 @@ from infused.data.target import in_float, target_from_column
 from infused.exceptions import InputError, Setting
 
 MOST_CHUNKS = 10**7  # of an array of Zarr: more are claimed, not stored
+NAMED_BYTES = 100  # of a feature or a sample that stays on disk: its name, and what a fit keeps of it
 ALIGNED = 2048  # features: chunks of whole tiles of U are read once, others twice
 
 
@@ -166,7 +168,7 @@ def _h5ad(place: Path, target: str | None, chunk: int | None) -> Columns:
     """Open AnnData with a dense X."""
     h5py = extra("h5py")
     with parsing(place, "AnnData"), h5py.File(place, "r") as file:
-        X, names, samples = file["X"], _index_of(file["var"]), _index_of(file["obs"])
+        X = file["X"]
         if not isinstance(X, h5py.Dataset):
             raise DataError(f"X of {quoted(place)} is sparse: read it into memory, with load_data")
         if len(X.shape) != 2 or X.dtype.kind not in "biuf" or not X.size:
@@ -174,27 +176,46 @@ def _h5ad(place: Path, target: str | None, chunk: int | None) -> Columns:
                 f"X of {quoted(place)} holds {_described(X)}: two dimensions of numbers are needed"
             )
         shape, dtype, step = X.shape, X.dtype, X.chunks[1] if X.chunks else 1
-        if target is not None and target not in file["obs"]:
+        width = _whole_chunks(place, shape, dtype.itemsize, step, chunk)
+        names = _index_of(file["var"], shape[1], f"the names in var of {quoted(place)}")
+        samples = _index_of(file["obs"], shape[0], f"the names in obs of {quoted(place)}")
+        if target is not None and target not in list(file["obs"]):
             close = suggestion(target, list(file["obs"]))
             raise DataError(f"obs of {quoted(place)} has no column {quoted(target)}{close}")
-        y = None if target is None else _observed(file["obs"][target], target)
-    width = _whole_chunks(shape[0], dtype.itemsize, step, chunk)
+        what = f"the target {quoted(str(target))} of {quoted(place)}"
+        y = None if target is None else _observed(file["obs"][target], shape[0], what)
     stored = StoredColumns(shape, dtype, partial(_read_h5ad, str(place)), (str(place),), width=width)
     return Columns(stored, names, y, samples)
 
 
-def _index_of(frame: Any) -> list[str]:
-    return [str(name) for name in frame[frame.attrs["_index"]].asstr()[:]]
+def _index_of(frame: Any, length: int, what: str) -> list[str]:
+    index = _of_length(frame[frame.attrs["_index"]], length, what)
+    return [str(name) for name in index.asstr()[:]]
 
 
-def _observed(column: Any, name: str) -> Array:
+def _of_length(values: Any, length: int, what: str) -> Any:
+    """Return a column that is as long as X before any of it is read: what a file claims may be anything."""
+    if values.shape != (length,):
+        size = " x ".join(map(str, values.shape))
+        raise DataError(f"{what}: {size} values where X has {length:,}: is the file complete?")
+    return values
+
+
+def _observed(column: Any, length: int, what: str) -> Array:
     """Read a column of ``obs``: numbers, texts or a category."""
     if not hasattr(column, "keys"):
-        return np.asarray(column.asstr()[:] if column.dtype.kind == "O" else column[:])
-    codes, levels = column["codes"][:], column["categories"]
+        return _plain(_of_length(column, length, what))
+    codes = _of_length(column["codes"], length, what)[:]
     if (codes < 0).any():
-        raise DataError(f"the target {quoted(name)} has missing values: leave out these samples")
-    return np.asarray((levels.asstr()[:] if levels.dtype.kind == "O" else levels[:])[codes])
+        raise DataError(f"{what} has missing values: leave out these samples")
+    levels = column["categories"]
+    require(NAMED_BYTES * prod(levels.shape), memory_budget(), what, "give a smaller file")
+    return np.asarray(_plain(levels)[codes])
+
+
+def _plain(values: Any) -> Array:
+    """Read texts of any length, texts of one length, or numbers."""
+    return np.asarray(values.asstr()[:] if values.dtype.kind in "OS" else values[:])
 
 
 def _read_h5ad(path: str, start: int, stop: int) -> Array:
@@ -204,10 +225,23 @@ def _read_h5ad(path: str, start: int, stop: int) -> Array:
         return np.asarray(file["X"][:, start:stop])
 
 
-def _whole_chunks(n_samples: int, itemsize: int, step: int, asked: int | None) -> int:
-    """Return how many features to read at a time: those of whole chunks."""
+def _whole_chunks(place: Path, shape: tuple[int, ...], itemsize: int, step: int, asked: int | None) -> int:
+    """Return how many features to read at a time: those of whole chunks, where the memory budget holds them.
+
+    What a file claims takes no room on disk, so that nothing is made of its size before it is compared.
+    """
+    n_samples, n_features = shape
     width = asked or max(1, READ_BYTES // (itemsize * max(n_samples, 1)))
-    return max(1, width // step) * step
+    width = max(1, width // step) * step
+    block = itemsize * n_samples * min(width, n_features)
+    size = f"{quoted(place)}, of {n_samples:,} x {n_features:,} values in chunks of {step:,} features,"
+    require(
+        NAMED_BYTES * (n_samples + n_features) + block,
+        memory_budget(),
+        size,
+        "give a smaller file, or smaller chunks",
+    )
+    return width
 
 
 BED_MAGIC, BED_BY_SAMPLE = b"\x6c\x1b\x01", b"\x6c\x1b\x00"
@@ -424,11 +458,13 @@ def _zarr(place: Path, target: str | None, chunk: int | None) -> Columns:
         raise DataError(
             f"the array of {quoted(place)} claims {size} values in {n_chunks} chunks; is it complete?"
         )
+    width = _whole_chunks(place, X.shape, X.dtype.itemsize, X.chunks[1], chunk)
     if y is not None:
+        if y.shape[:1] != X.shape[:1]:
+            raise DataError(f"y of {quoted(place)} holds {_described(y)} where X has {X.shape[0]:,} samples")
         check_table(prod(y.shape), 1, quoted(place))
         with parsing(place, "Zarr"):
             y = np.asarray(y[:])
-    width = _whole_chunks(X.shape[0], X.dtype.itemsize, X.chunks[1], chunk)
     read = partial(_read_zarr, str(place), None if alone else "X")
     stored = StoredColumns(tuple(X.shape), X.dtype, read, (str(place),), width=width)
     return Columns(stored, _numbered(X.shape[1]), y)
