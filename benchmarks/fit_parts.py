@@ -24,13 +24,15 @@ from threadpoolctl import threadpool_limits
 FEW = 300  # features of the fit that compiles
 MOMENT = 2.0  # seconds; what takes longer is timed once
 GRAPHS = {("graphs/distributions.py", "target_graphs"), ("graphs/distributions.py", "feature_graphs")}
+#: Where functions are, and where earlier versions had them.
 INFORMATION = {
     ("information/structural.py", "structural_information"),
-    ("selectors/structure.py", "_operator"),
-    ("information/nearby.py", "of"),
+    *(("linear/information.py", "_operator"), ("selectors/structure.py", "_operator")),
+    *(("information/operator.py", "of"), ("information/nearby.py", "of")),
     ("penalties/quadratic.py", "convexified"),
 }
-SOLVE, ASKED = {("selectors/model.py", "fit")}, {("information/nearby.py", "learn")}
+SOLVE = {("linear/model.py", "fit"), ("selectors/model.py", "fit")}
+ASKED = {("information/operator.py", "learn"), ("information/nearby.py", "learn")}
 
 
 def main() -> None:

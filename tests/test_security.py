@@ -332,9 +332,13 @@ TURNING = frozenset(
         *("loadmat", "whosmat", "read_h5ad", "ParquetFile", "read_table", "read_csv", "load_workbook"),
         *("load_svmlight_file", "ZipFile", "strptime", "get_scorer", "get_template", "fork", "get_context"),
         *("Popen", "system", "spawnv", "execv", "LocalCluster", "Client", "mkdtemp", "TemporaryDirectory"),
-        *("expanduser", "write_whole"),
+        *("expanduser", "write_whole", "open_group", "memmap", "lookup", "reader", "DictReader", "dump"),
     )
 )
+
+
+#: The same under names that mean something else elsewhere.
+FROM_FILES = frozenset(("subprocess.run", "np.load", "h5py.File", "zarr.open", "path.open", "place.open"))
 
 
 def turning_points():
@@ -343,7 +347,10 @@ def turning_points():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             called = node.func if isinstance(node, ast.Call) else None
             name = getattr(called, "attr", getattr(called, "id", None))
-            if name in TURNING or getattr(node, "attr", None) == "environ":
+            library = getattr(getattr(called, "value", None), "id", None)
+            if f"{library}.{name}" in FROM_FILES:
+                name = f"{library}.{name}"
+            if name in TURNING | FROM_FILES or getattr(node, "attr", None) == "environ":
                 yield path.relative_to(ROOT / "src" / "infused").as_posix(), name or "environ"
 
 

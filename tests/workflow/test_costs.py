@@ -165,9 +165,13 @@ def test_costs_and_factors_from_files(table, tmp_path, monkeypatch, capsys):
         ("scan,1\nscan,2\n", "has 'scan' twice"),
         ("name,cost\n", "has no line with a name and a number"),
         ("scan,-1\n", "--costs must be numbers of at least zero"),
+        *((f"a,1\nscan,{text}\n", f"has 'scan,{text}', not a name") for text in ("1_0", "1e400", "nan", "٣")),
     ):
         (tmp_path / "bad.csv").write_text(text)
         assert main([*own, "--costs", "bad.csv", "--max-cost", "30", "--force"]) == 2
         assert words in " ".join(capsys.readouterr().err.split())
     assert main([*own, "--costs", "none.csv", "--max-cost", "30", "--force"]) == 2
     assert "--costs 'none.csv': No such file" in " ".join(capsys.readouterr().err.split())
+    monkeypatch.setattr("infused.cli.options.MOST_CHARACTERS", 8)  # of a device, which has no end
+    assert main([*own, "--costs", "costs.csv", "--max-cost", "30", "--force"]) == 2
+    assert "has 8 characters or more" in " ".join(capsys.readouterr().err.split())

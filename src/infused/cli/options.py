@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import csv
 import inspect
+import math
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
+from io import StringIO
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, get_args
 
 import typer
 
+from infused._runtime.messages import quoted
 from infused.exceptions import InputError, Setting
 
 READING, RESULTS, MODEL, CLUSTER = "Reading the data", "Results", "Model", "Cluster"
+MOST_CHARACTERS = 10**8  # of a file of names and numbers
 OUR_FAULT, BAD_INPUT, STOPPED = 1, 2, 130  # exit codes
 
 
@@ -285,9 +289,14 @@ def read_numbers(option: str, path: Path | None) -> dict[str, float] | None:
         return None
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            separator = "\t" if "\t" in file.readline() else ","
-            file.seek(0)
-            rows = [[cell.strip() for cell in row] for row in csv.reader(file, delimiter=separator) if row]
+            text = file.read(MOST_CHARACTERS)  # a device has no end
+        if len(text) == MOST_CHARACTERS:
+            raise InputError(
+                f"{option} {str(path)!r} has {MOST_CHARACTERS:,} characters or more: give fewer names"
+            )
+        separator = "\t" if "\t" in text.partition("\n")[0] else ","
+        lines = csv.reader(StringIO(text, newline=""), delimiter=separator)
+        rows = [[cell.strip() for cell in row] for row in lines if row]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{option} {str(path)!r}: {getattr(error, 'strerror', None) or error}") from error
     found: dict[str, float] = {}
@@ -296,8 +305,8 @@ def read_numbers(option: str, path: Path | None) -> dict[str, float] | None:
         if number is None and n == 0 and len(row) == 2:
             continue  # a heading
         if number is None:
-            line = ",".join(row)
-            raise InputError(f"{option} {str(path)!r} has {line!r}, not a name and a number, like age,2")
+            line = quoted(",".join(row))
+            raise InputError(f"{option} {str(path)!r} has {line}, not a name and a number, like age,2")
         if row[0] in found:
             raise InputError(f"{option} {str(path)!r} has {row[0]!r} twice")
         found[row[0]] = number
@@ -307,10 +316,12 @@ def read_numbers(option: str, path: Path | None) -> dict[str, float] | None:
 
 
 def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
+    """Read a number as programs write it, or the word inf; None for anything else, and beyond float64."""
+    from infused._runtime.checks import is_number  # with numpy, which help and completion do without
+
+    if text.lower() == "inf":
+        return math.inf
+    return float(text) if is_number(text) and math.isfinite(float(text)) else None
 
 
 def parse_number(text: str | None) -> int | float | str | None:
