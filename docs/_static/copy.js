@@ -1,5 +1,6 @@
-// A button on every block of code that copies it, without prompts and output.
+// A button on every block of code that copies it, without prompts and output; names for arrows without words.
 "use strict";
+for (const arrow of document.querySelectorAll("summary:has(> .toctree-toggle)")) arrow.setAttribute("aria-label", "Pages below");
 for (const block of document.querySelectorAll("div.highlight > pre")) {
   const button = document.createElement("button");
   button.type = "button";

@@ -74,6 +74,9 @@ def test_infused_lasso_reaches_the_published_accuracy_where_the_pages_say_so(nes
     assert {name for name in leads if leads[name] > 1} == {"YaleB", "RELATHE", "BASEHOCK", "Isolet1", "PIE"}
     assert min(leads.values()) > -1
     assert sum(ahead("greedy-forward", name) >= 0 for name in paper.DATASETS) == 6
+    for page in ("README.md", "docs/paper.md"):
+        words = " ".join((ROOT / page).read_text(encoding="utf-8").split())
+        assert "published accuracy on five" in words and "and plain forward selection on six" in words, page
     mean = 100 * best["mean"].unstack("dataset")
     linear = mean.loc[list(IN_PAPER)]
     assert (linear.max() - linear.min()).max() < 1.1

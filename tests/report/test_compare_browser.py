@@ -54,6 +54,12 @@ def test_every_chart_is_drawn_and_nothing_is_asked_for(pages, chromium, name, wi
     page.wait_for_selector("html[data-ready=true]", timeout=60_000)
     assert drawn_charts(page) == shown_charts(page) == charts
     assert page.evaluate("document.documentElement.scrollWidth") == width
+    if name == "many":
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.wait_for_timeout(400)
+        ends = [f"#chart-scores {part}').getBoundingClientRect()" for part in (".legend", ".gridlayer")]
+        legend, plot = (page.evaluate(f"document.querySelector('{end}.toJSON()") for end in ends)
+        assert legend["bottom"] <= plot["top"] + 1  # the legend does not lie on the curves
     if name == "few":
         _check_theme_and_paper(page)
     if name == "hostile":

@@ -12,11 +12,14 @@ from importlib.resources import files
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from jinja2 import UndefinedError
 
+from infused import select
 from infused.data import ReadOptions
 from infused.record.sentences import number_sentences, result_sentences
+from infused.report.figures import record_coefficients
 from infused.report.html.charts import label, shortened
 from infused.report.html.feature_charts import (
     distribution_charts,
@@ -27,7 +30,12 @@ from infused.report.html.feature_charts import (
 )
 from infused.report.html.page import PAPER, render_template
 from infused.report.html.selection import MOST_ROWS, citations, render_report
-from infused.report.html.selection_charts import convergence_chart, explained_chart, number_chart
+from infused.report.html.selection_charts import (
+    coefficient_chart,
+    convergence_chart,
+    explained_chart,
+    number_chart,
+)
 from infused.selectors.choose.number import NumberCurve
 from tests.record import records
 
@@ -447,3 +455,18 @@ def test_two_values_are_two_bars():
         ("bar", [75.0, 25.0]), ("bar", [25.0, 75.0]),
     ]  # fmt: skip
     assert chart.layout["yaxis"]["ticktext"] == ["0", "1"]
+
+
+def test_coefficients_of_categories_are_named_by_their_level():
+    rng = np.random.default_rng(0)
+    sex, site = rng.choice(["f", "m"], 90), rng.choice(["a", "b", "c"], 90)
+    frame = pd.DataFrame({"dose": rng.normal(size=90), "sex": sex, "site": site})
+    y = np.asarray(2 * frame["dose"] + (sex == "m") + (site == "b"))
+    found = select((frame, y), k=3, method="lasso", stability=0, folds=0, costs={"dose": 2.0})
+    assert sorted(record_coefficients(found.record).features) == ["dose", "sex=m"]
+    chart = coefficient_chart(found.record)
+    assert chart.caption.endswith(
+        "A category of several levels has several coefficients, which are not shown."
+    )
+    costs = payload_of(Reader(found.report()))["others"]
+    assert [one["key"] for one in costs] == ["cost"] and sorted(costs[0]["texts"]) == ["0", "0", "2"]

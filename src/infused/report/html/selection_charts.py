@@ -107,12 +107,18 @@ def _coefficient_bars(record: SelectionRecord, found: Coefficients) -> Chart:
     return row_chart(
         "coefficients",
         f"Coefficients of {_best(record)}",
-        f"Blue: higher values {effect}. Orange: {opposite}.",
+        f"Blue: higher values {effect}. Orange: {opposite}.{_without(record, found)}",
         found.features,
         [bars(values, found.features, "coefficient %{x:.4g}", colours, digits=6)],
         wide=False,
         xaxis=axis(found.unit, zeroline=True),
     )
+
+
+def _without(record: SelectionRecord, found: Coefficients) -> str:
+    """Say why some of the best features have no coefficient."""
+    there = len(found.features) < min(len(record.selected), TOP)
+    return " A category of several levels has several coefficients, which are not shown." if there else ""
 
 
 def _coefficient_map(record: SelectionRecord, found: Coefficients) -> Chart:
@@ -133,7 +139,8 @@ def _coefficient_map(record: SelectionRecord, found: Coefficients) -> Chart:
     return row_chart(
         "coefficients",
         f"Coefficients of {_best(record)}, by {what}",
-        f"{found.unit}. Blue: higher values make the {what} {effect}. Orange: {opposite}.",
+        f"{found.unit}. Blue: higher values make the {what} {effect}. Orange: {opposite}."
+        f"{_without(record, found)}",
         found.features,
         [trace],
         wide=False,
