@@ -67,10 +67,10 @@ def test_frames_give_what_the_file_gives(file, table, given):
 
 def test_arrays(table):
     X, y = load_digits(return_X_y=True)
-    selection = infused.select((X, y), k=5, grid=(8, 8), method="fused-lasso")
+    selection = infused.select((X, y), k=5, grid=(8, 8), method="fused-lasso", folds=0)
     assert selection.record.request.method.parameters["grid_shape"] == [8, 8]
     assert selection.features[0].startswith("feature_")
-    named = infused.select("digits", k=5, grid=(8, 8), method="fused-lasso")
+    named = infused.select("digits", k=5, grid=(8, 8), method="fused-lasso", folds=0)
     assert [f.index for f in selection.record.selected] == [f.index for f in named.record.selected]
 
 
@@ -149,7 +149,8 @@ def covariates():
 def test_what_is_kept_comes_first_whatever_is_left_out(covariates, method, keep):
     own = {"cv": 3} if method == "auto" else {}
     names = [keep] if isinstance(keep, str) else ["town"] if keep == [5] else keep
-    selection = infused.select(covariates, "kind", k=3, method=method, keep=keep, stability=0, **own)
+    unscored = {"stability": 0, "folds": 0}
+    selection = infused.select(covariates, "kind", k=3, method=method, keep=keep, **unscored, **own)
     assert selection.features[: len(names)] == names
     assert len(set(selection.features) & {"early copy", "age"}) <= 1  # of copies one
     assert any("selected as asked" in note for note in selection.record.data.notes)
