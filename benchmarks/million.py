@@ -1,20 +1,25 @@
 """A million features on one small machine: CPU and wall seconds, and peak memory, of data on disk.
 
-python -m benchmarks.million [--sizes 1000x250000,1000x1000000] [--tasks path,dense] [--folder DIR]
+python -m benchmarks.million [--sizes 1000x100000,1000x1000000] [--tasks path,anova] [--limit S]
+python -m benchmarks.million --picture
 
 Genotypes (0, 1, 2; int8, a feature after the other) are made in blocks and written to a .npy file: ten
 neighbours share most of their calls, and 50 features, far apart, make the target. Each task runs in a process
-of its own on the file: ``path`` is the lasso path of 20 values, down to the 200th largest correlation with
-the target, the others rank by a selector. ``dense`` is InFusedLasso on 200 x 1,000,000 float64 in memory. The
-file is deleted afterwards, and the CSV holds each task as soon as it is done.
+of its own on the file: ``path`` is the lasso path of 20 values, down to 0.6 of the 200th largest correlation
+with the target (neighbours counted once), ``stability`` is StabilitySelection with ten pairs of halves, the
+others rank by a selector. ``dense`` is InFusedLasso on 200 x 1,000,000 float64 in memory. The file is deleted
+afterwards, unless a folder is given to keep it in. The CSV holds each task as soon as it is done, beside the
+rows that it had before of other tasks and sizes; a task that takes longer than the limit is stopped, and a
+row says so.
 
 Found is how many of the 50 have a selected feature among their ten neighbours. Slopes are those of the
-logarithm of CPU seconds against that of the number of values.
+logarithm of CPU seconds against that of the number of values. ``--picture`` draws the growth of all rows.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,48 +31,71 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.command import command_parser, run
-from benchmarks.memory import measure_in_child, peak_bytes
+from benchmarks.memory import measure_within, peak_bytes
 from benchmarks.tables import Row, format_table, versions, write_csv
-from infused import Lasso, make_selector, open_columns
+from infused import Lasso, StabilitySelection, make_selector, open_columns
 
 OUTPUT = Path("benchmarks/results/million.csv")
-SIZES, TASKS = "1000x250000,1000x1000000", "path,lasso,anova"
-CAUSES, TOGETHER, K, N_LAMBDAS, DOWN_TO = 50, 10, 50, 20, 200
+PICTURE = Path("docs/figures/million.svg")
+SIZES = "1000x100000,1000x1000000"
+#: The number of features that each selects.
+NUMBERS = {"infused-lasso": 100, "fused-lasso": 100, "greedy-forward": 50, "anova": 50, "mrmr": 20}
+TASKS = ("path", *NUMBERS, "stability", "dense")
+CAUSES, TOGETHER, N_LAMBDAS, DOWN_TO, END, N_PAIRS = 50, 10, 20, 200, 0.6, 10
+LIMIT = 300
+HEADER = ["task", "size", "CPU s", "wall s", "data GB", "peak GB", "selected", "found"]
 WIDTH = 20_000  # features that are made at a time
 
 
 def main() -> int:
     parser = command_parser(__doc__)
     parser.add_argument("--sizes", default=SIZES, help=f"samples x features (default: {SIZES})")
-    parser.add_argument("--tasks", default=TASKS, help=f"what to run (default: {TASKS}; also dense)")
-    parser.add_argument("--folder", type=Path, help="where the data are written (default: a temporary one)")
+    parser.add_argument("--tasks", default=",".join(TASKS), help="what to run (default: all)")
+    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds for a task (default: 300)")
+    parser.add_argument("--keep", type=Path, help="leave the data in this folder, for another run")
     parser.add_argument("--output", type=Path, default=OUTPUT, help=f"CSV to write (default: {OUTPUT})")
+    parser.add_argument("--picture", action="store_true", help=f"only draw {PICTURE} from the CSV")
     options = parser.parse_args()
-    rows: list[Row] = []
+    rows = before(options.output)
+    if options.picture:
+        draw(rows)
+        return 0
     for row in every(options):
-        rows.append(row)
-        write_csv([{**row, **versions(row["task"])} for row in rows], options.output)
-    print(format_table(["task", "size", "CPU s", "wall s", "peak GB", "data GB", "found"], cells(rows)))
+        rows = [one for one in rows if of(one) != of(row)]
+        rows = sorted([*rows, row | versions(row["task"])], key=of)
+        write_csv(rows, options.output)
+    print(format_table(HEADER, cells(rows)))
     print(slopes(rows))
     return 0
 
 
+def before(path: Path) -> list[Row]:
+    """Read the rows that were measured before."""
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return [dict(row) for row in csv.DictReader(file)]
+
+
+def of(row: Row) -> tuple[int, int, int]:
+    """Return what a row is of, in the order of the table."""
+    return TASKS.index(row["task"]), int(row["samples"]), int(row["features"])
+
+
 def every(options: argparse.Namespace) -> Iterator[Row]:
     """Run every task on data of every size."""
+    tasks = [task for task in options.tasks.split(",") if task]
     for size in filter(None, options.sizes.split(",")):
-        yield from of_size(size, options)
-    if "dense" in options.tasks.split(","):
-        yield measured("dense", "200x1000000", "float64", dense, 200, 1_000_000)
-
-
-def of_size(size: str, options: argparse.Namespace) -> Iterator[Row]:
-    """Write data of this size, and run every task on them."""
-    n_samples, n_features = map(int, size.split("x"))
-    with TemporaryDirectory(prefix="infused-million-", dir=options.folder) as folder:
-        write(Path(folder) / "x.npy", n_samples, n_features)
-        tasks = [task for task in options.tasks.split(",") if task != "dense"]
-        for task in tasks:
-            yield measured(task, size, "int8", on_disk, folder, task)
+        n_samples, n_features = map(int, size.split("x"))
+        with TemporaryDirectory(prefix="infused-million-") as temporary:
+            path = Path(options.keep or temporary) / f"{size}.npy"
+            if not path.with_suffix(".npz").exists():
+                write(path, n_samples, n_features)
+            for task in tasks:
+                if task != "dense":
+                    yield measured(task, n_samples, n_features, 1, options.limit, on_disk, str(path), task)
+    if "dense" in tasks:
+        yield measured("dense", 200, 1_000_000, 8, options.limit, dense, 200, 1_000_000)
 
 
 def write(path: Path, n_samples: int, n_features: int, seed: int = 0) -> None:
@@ -96,20 +124,24 @@ def calls(rng: np.random.Generator, n_features: int, n_samples: int) -> NDArray[
     return both[0].view(np.int8) + both[1].view(np.int8)
 
 
-def on_disk(folder: str, task: str) -> dict[str, Any]:
-    target = np.load(Path(folder) / "x.npz")
-    X, y, causes = open_columns(Path(folder) / "x.npy").X, target["y"], target["causes"]
+def on_disk(path: str, task: str) -> dict[str, Any]:
+    target = np.load(Path(path).with_suffix(".npz"))
+    X, y, causes = open_columns(path).X, target["y"], target["causes"]
     if task == "path":
-        return path(X, y, causes)
-    chosen = make_selector(task, n_features_to_select=K, n_jobs=1).fit(X, y).get_support()
+        return lasso_path(X, y, causes)
+    if task == "stability":
+        selector = StabilitySelection(n_pairs=N_PAIRS, random_state=0)
+    else:
+        selector = make_selector(task, n_features_to_select=NUMBERS[task], n_jobs=1)
+    chosen = selector.fit(X, y).get_support()
     return {"found": found(chosen, causes), "selected": int(chosen.sum())}
 
 
-def path(X: Any, y: Any, causes: Any) -> dict[str, Any]:
-    """Follow the lasso down to the 200th largest correlation."""
+def lasso_path(X: Any, y: Any, causes: Any) -> dict[str, Any]:
+    """Follow the lasso down to 0.6 of the 200th largest correlation of ten neighbours."""
     lasso = Lasso(target="real", lambda1=0.5, n_jobs=1)
-    smallest = float(np.sort(np.abs(_correlations(X, y)))[-DOWN_TO])
-    grid = np.geomspace(1.0, smallest, N_LAMBDAS)
+    largest = np.abs(_correlations(X, y)).reshape(-1, TOGETHER).max(axis=1)
+    grid = np.geomspace(1.0, END * float(np.sort(largest)[-DOWN_TO]), N_LAMBDAS)
     solved = lasso.regularization_path(X, y, lambda1=grid)
     chosen = solved.coef[-1].any(axis=0)
     return {
@@ -143,21 +175,22 @@ def dense(n_samples: int, n_features: int) -> dict[str, Any]:
     return {"fit_cpu": process_time() - start_cpu}
 
 
-def measured(task: str, size: str, dtype: str, call: Any, *arguments: Any) -> Row:
+def measured(
+    task: str, n_samples: int, n_features: int, n_bytes: int, limit: float, call: Any, *arguments: Any
+) -> Row:
     """Run a task in a process of its own."""
-    n_samples, n_features = map(int, size.split("x"))
-    taken = measure_in_child(tuple_of, timed, call, arguments).result
-    data = n_samples * n_features * np.dtype(dtype).itemsize / 1e9
-    row = {
-        "task": task,
-        "samples": n_samples,
-        "features": n_features,
-        "dtype": dtype,
-        "data_gb": data,
-        **taken,
-    }
+    try:
+        taken = measure_within(limit, tuple_of, timed, call, arguments).result
+    except TimeoutError:
+        taken = {"stopped": limit}
+    dtype = "float64" if n_bytes == 8 else "int8"
+    known = {"task": task, "samples": n_samples, "features": n_features, "dtype": dtype}
+    row = {**known, "data_gb": n_samples * n_features * n_bytes / 1e9, **dict.fromkeys(MEASURED, ""), **taken}
     print(row, flush=True)
     return row
+
+
+MEASURED = ("cpu", "wall", "peak_gb", "found", "selected", "certificate", "stopped")
 
 
 def tuple_of(*arguments: Any) -> tuple[Any, ...]:
@@ -172,30 +205,54 @@ def timed(call: Any, arguments: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def cells(rows: list[Row]) -> list[list[str]]:
-    return [
-        [
-            str(row["task"]),
-            f"{row['samples']:,} x {row['features']:,} {row['dtype']}",
-            f"{row['cpu']:.1f}",
-            f"{row['wall']:.1f}",
-            f"{row['peak_gb']:.2f}",
-            f"{row['data_gb']:.2f}",
-            str(row.get("found", "-")),
-        ]
-        for row in rows
-    ]
+    """Return the rows of the table; of a task that was stopped, after how long."""
+    table = []
+    for row in rows:
+        size = f"{int(row['samples']):,} x {int(row['features']):,} {row['dtype']}"
+        cost = [f"{float(row['cpu']):.1f}", f"{float(row['wall']):.1f}"] if row["cpu"] else ["-", "-"]
+        if row["stopped"]:
+            cost = ["-", f"> {float(row['stopped']):.0f}"]
+        peak = f"{float(row['peak_gb']):.2f}" if row["peak_gb"] else "-"
+        chosen = str(row["selected"] or "-"), str(row["found"] or "-")
+        table.append([row["task"], size, *cost, f"{float(row['data_gb']):.2f}", peak, *chosen])
+    return table
+
+
+def grown(rows: list[Row]) -> dict[str, list[tuple[float, float, float]]]:
+    """Return values, CPU seconds and peak of each task that was measured on disk at several sizes."""
+    points: dict[str, list[tuple[float, float, float]]] = {}
+    for row in rows:
+        if row["cpu"] and row["task"] != "dense":
+            size = float(row["samples"]) * float(row["features"])
+            points.setdefault(row["task"], []).append((size, float(row["cpu"]), float(row["peak_gb"])))
+    return {task: sorted(own) for task, own in points.items() if len(own) > 1}
 
 
 def slopes(rows: list[Row]) -> str:
     """Fit the logarithm of CPU seconds to that of the number of values, for each task with several sizes."""
     lines = []
-    for task in dict.fromkeys(str(row["task"]) for row in rows):
-        own = [row for row in rows if row["task"] == task]
-        if len(own) > 1:
-            values = np.log([float(row["samples"]) * float(row["features"]) for row in own])
-            slope = np.polyfit(values, np.log([float(row["cpu"]) for row in own]), 1)[0]
-            lines.append(f"{task}: CPU seconds grow with the number of values to the power of {slope:.2f}")
+    for task, own in grown(rows).items():
+        slope = np.polyfit(np.log([one[0] for one in own]), np.log([one[1] for one in own]), 1)[0]
+        lines.append(f"{task}: CPU seconds grow with the number of values to the power of {slope:.2f}")
     return "\n".join(lines)
+
+
+def draw(rows: list[Row]) -> None:
+    """Draw CPU seconds and peak memory against the number of values, on logarithmic axes."""
+    from matplotlib import pyplot as plt
+
+    plt.rcParams["svg.hashsalt"] = "infused"
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+    for task, own in grown(rows).items():
+        values, seconds, peaks = zip(*own, strict=True)
+        left.loglog(values, seconds, "o-", label=task)
+        right.loglog(values, peaks, "o-", label=task)
+    for axes, what in ((left, "CPU seconds"), (right, "Peak memory (GB)")):
+        axes.set_xlabel("Values (samples x features, one byte each)")
+        axes.set_ylabel(what)
+    left.legend(frameon=False)
+    PICTURE.parent.mkdir(exist_ok=True)
+    figure.savefig(PICTURE, metadata={"Date": None})
 
 
 if __name__ == "__main__":

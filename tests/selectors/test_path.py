@@ -8,6 +8,8 @@ import scipy.sparse as sp
 
 from infused import FusedLasso, InFusedLasso, Lasso
 from infused.exceptions import InputError
+from infused.selectors.linear.model import SparseModel
+from infused.solvers.least_squares import LeastSquares
 from tests.selectors.test_losses import LOSSES, drawn, name_of
 
 #: glmnet 4.1-6, cv.glmnet(x, y, family, lambda, foldid = rep(1:5, 16), grouped = TRUE, thresh = 1e-14) with
@@ -137,3 +139,20 @@ def test_bad_requests_are_named():
         Lasso(loss="poisson").regularization_path(X, y, cv=1)
     with pytest.raises(InputError, match="take 'min', '1se' or a number"):
         Lasso(loss="poisson").regularization_path(X, y, n_lambdas=3, cv=3).model("best")
+
+
+@pytest.mark.parametrize("own", [{}, {"positive": True}, {"penalty_factors": np.linspace(0.5, 2, 700)}])
+def test_solutions_that_one_pass_certifies_are_those_of_a_pass_for_each(rng, monkeypatch, own):
+    X = rng.normal(size=(60, 700))
+    X[:, 9] = X[:, 3]
+    y = X[:, :6].sum(axis=1) + rng.normal(size=60)
+    lasso = Lasso(target="real", tol=1e-7, **own)
+    passes, gradients = [], LeastSquares.gradients
+    monkeypatch.setattr(LeastSquares, "gradients", lambda f, B: passes.append(len(B)) or gradients(f, B))
+    monkeypatch.setattr("infused.selectors.linear.model.CACHED", 60 * 40)  # so that some are missing
+    grid = np.geomspace(1, 0.02, 25)
+    ahead = lasso.regularization_path(X, y, lambda1=grid)
+    assert 0 < len(passes) < 25 and max(passes) > 1 and ahead.certificate.max() <= 1e-7
+    monkeypatch.setattr(SparseModel, "fit_along", lambda *a: None)
+    one_by_one = lasso.regularization_path(X, y, lambda1=grid)
+    np.testing.assert_allclose(ahead.coef, one_by_one.coef, atol=1e-5)

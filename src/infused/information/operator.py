@@ -147,7 +147,8 @@ class InformationOperator(LinearOperator):  # type: ignore[misc]  # scipy has no
         ndarray of shape (n_features, n_columns)
             The columns of U at these features, times B.
         """
-        product = self._expand(self.restricted(features), B)
+        part = self if len(features) == len(self.near) else self.restricted(features)
+        product = self._expand(part, B)
         product[features] += self.diagonal[features, None] * B
         return product
 

@@ -17,6 +17,7 @@ residual, of the length of a sample, where this updates the gradient of the work
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from math import sqrt
 from typing import Protocol
@@ -122,7 +123,7 @@ class Screening:
         if self.part is None or not np.isin(np.flatnonzero(needed), self.features).all():
             chosen = np.arange(len(B)) if most == len(B) else np.argpartition(-urgency, most - 1)[:most]
             self.features = np.sort(chosen)
-            self.part = f.restricted(self.features)
+            self.part = f.at_hand(self.features)
         return self.part
 
 
@@ -169,6 +170,67 @@ def descent_on_screened(
         gradient = f.gradient(B)
     end = stopping.end(certificate, max_iter)
     return SolverResult(B, np.array(objective), empty, empty, n_iter, *end, certificate, gradient)
+
+
+MOST_AHEAD = 4  # solutions that one pass over all features certifies
+
+
+def descent_along(
+    f: LeastSquares,
+    penalties: list[RowGroups],
+    screening: Screening,
+    *,
+    max_iter: int = 20_000,
+    tol: float = 1e-4,
+) -> list[SolverResult]:
+    """Do what :func:`descent_on_screened` does for one penalty after the other, a few for each gradient.
+
+    Solutions on the features at hand, for some penalties ahead, are checked together: a pass over all
+    features takes hardly longer for several of them. Where one was missing, the pass tells from where to go
+    on.
+    """
+    results: list[SolverResult] = []
+    empty = np.empty(0)
+    B, gradient = np.zeros(f.shape), -f.correlation
+    ahead, n_iter, failed = 1, 0, 0
+
+    def result(B: Floats, gradient: Floats, penalty: RowGroups) -> SolverResult:
+        certificate = float(penalty.distance(B, gradient).max(initial=0.0)) / (
+            penalty.weight or f.largest_correlation
+        )
+        objective = np.array([f.value(B, gradient) + penalty.value(B)])
+        end = Stopping(tol).end(certificate, max_iter)
+        return SolverResult(B, objective, empty, empty, n_iter, *end, certificate, gradient)
+
+    while len(results) < len(penalties):
+        here = result(B, gradient, penalties[len(results)])
+        if here.converged or failed == MOST_ROUNDS:
+            results.append(here)
+            n_iter, failed = 0, 0
+            continue
+        some = penalties[len(results) :][:ahead]
+        part = screening.at(f, some[-1], B, gradient)
+        features, found = screening.features, []
+        start = replace(here, coef=B[features], gradient=gradient[features])
+        for penalty in some:
+            start = coordinate_descent(
+                part, penalty.restricted(features), max_iter=max_iter, tol=INNER * tol, start=start
+            )
+            found.append(start)
+        together = [np.zeros(f.shape) for _ in found]
+        for whole, one in zip(together, found, strict=True):
+            whole[features] = one.coef
+        ahead, before = min(2 * ahead, MOST_AHEAD), len(results)
+        for one, whole, slope in zip(found, together, f.gradients(together), strict=True):
+            n_iter += max(one.n_iter, 1)
+            B, gradient = whole, slope
+            here = result(B, gradient, penalties[len(results)])
+            if not here.converged:
+                ahead, failed = max(1, (len(results) - before) // 2), failed + 1
+                break
+            results.append(here)
+            n_iter, failed = 0, 0
+    return results
 
 
 def working_set(penalty: BlockPenalty, B: Floats, gradient: Floats, size: int) -> Ints:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.linalg as sl
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from infused._design import Design, SparseDesign, dense, selected_columns
+from infused._runtime.threads import spans
 from infused._typing import Floats, Ints
 from infused.penalties.quadratic import Quadratic, Ridge
 
 FEW_FEATURES = 256  # below this the Hessian is always worth forming
 MANY_FEATURES = 4096  # above this it never is
 ENTRY_COST = 4  # of a step through a stored entry, relative to one along a row of the Hessian
+FEW_COLUMNS = 16  # a product of matrices is faster with more
+CACHED = 2**16  # entries that stay in the cache
 MOST_REMEMBERED = 4096  # features whose part of the Hessian is kept
 
 
@@ -96,6 +99,11 @@ class LeastSquares:
         dense = hessian_is_worth_forming(X)
         return LeastSquares(X, self.Y, self.quadratic.restricted(features), dense, hessian)
 
+    def at_hand(self, features: Ints) -> LeastSquares:
+        """Do what :meth:`restricted` does, with each feature's values together."""
+        own = self._by_feature
+        return self.restricted(features, own[features].T if isinstance(own, np.ndarray) else None)
+
     @property
     def largest_correlation(self) -> float:
         """Return the largest row of X'Y: without a penalty, the natural size of a gradient."""
@@ -111,6 +119,20 @@ class LeastSquares:
         fitted = self._by_feature[rows].T @ B[rows]
         own = self.quadratic.gradient(B) if own is None else own
         return np.asarray(self._by_feature @ fitted - self.correlation + own)
+
+    def gradients(self, several: list[Floats]) -> list[Floats]:
+        """Compute the gradient at several B in one pass over X."""
+        if self.hessian is not None:
+            return [self.gradient(B) for B in several]
+        n_targets = self.correlation.shape[1]
+        together = np.hstack(several)
+        rows = np.flatnonzero(together.any(axis=1))
+        pulled = _products(self._by_feature, self._by_feature[rows].T @ together[rows])
+        parts = (pulled[:, n : n + n_targets] for n in range(0, pulled.shape[1], n_targets))
+        return [
+            np.asarray(part - self.correlation + self.quadratic.gradient(B))
+            for part, B in zip(parts, several, strict=True)
+        ]
 
     def block(self, features: Ints) -> Floats:
         """Compute the Hessian of some features; what was asked for before is remembered."""
@@ -142,6 +164,17 @@ class LeastSquares:
         """Compute f(B), which is quadratic: its gradient at B, where known, gives it for nothing."""
         gradient = self.gradient(B) if gradient is None else gradient
         return self._half_norm + float((B * (gradient - self.correlation)).sum() / 2)
+
+
+def _products(A: Any, W: Floats) -> Floats:
+    """Compute AW; of few columns one after the other, for rows that stay in the cache."""
+    if not isinstance(A, np.ndarray) or W.shape[1] > FEW_COLUMNS:
+        return np.asarray(A @ W)
+    out, columns = np.empty((len(A), W.shape[1])), np.ascontiguousarray(W.T)
+    for rows in spans(len(A), max(1, CACHED // A.shape[1])):
+        for n, column in enumerate(columns):
+            out[rows, n] = A[rows] @ column
+    return out
 
 
 def hessian_is_worth_forming(X: Design) -> bool:

@@ -17,7 +17,7 @@ from infused._design import NEGLIGIBLE, Design, SparseDesign, column_squares, de
 from infused._runtime.checks import told_kind
 from infused._runtime.compat import StrOptions, cached_property, check_sample_weight
 from infused._runtime.messages import reason
-from infused._runtime.threads import require
+from infused._runtime.threads import require, spans
 from infused._typing import Array, Data, Floats, Ints
 from infused.datafits import SURVIVAL, Cox, Datafit, Huber, Logistic, Multinomial, Poisson, survival_records
 from infused.exceptions import InputError, Setting
@@ -160,7 +160,7 @@ def _largest(A: Any) -> Floats:
 
 def refuse_extreme(A: Floats, name: str) -> None:
     """Refuse numbers whose squares leave the range, which a model without a scale cannot take."""
-    largest = float(np.abs(A).max(initial=0.0))
+    largest = float(max(A.max(initial=0.0), -A.min(initial=0.0)))
     if largest > LARGEST[8] or 0 < largest < 1 / LARGEST[8]:
         raise InputError(
             f"The largest value of {name} is {largest:.2g}, whose squares become "
@@ -172,6 +172,7 @@ def refuse_extreme(A: Floats, name: str) -> None:
 
 Coding: TypeAlias = Literal["onehot", "label", "real"]  # what y is to a linear model
 
+COPIED_AT_ONCE = 256  # columns
 RANK = 1e-10  # directions shorter than this share of the longest are none
 NOTHING_NEW = 1e-10  # a column of which less than this share is left has nothing of its own
 FEW_DIGITS = 1e-6  # the same, of its square, where a Gram matrix has lost too many digits
@@ -294,7 +295,10 @@ def dense_design(X: Data, standardize: bool, budget: int, weights: Weights | Non
     what = f"The dense design matrix of {n_samples} samples and {n_features} features"
     require(16 * n_samples * n_features, budget, what, "take fewer features or fewer samples")
     # In one order of memory, so that rounding does not hang on how X is stored.
-    F: Floats = np.array(X.toarray() if sp.issparse(X) else X, dtype=np.float64, order="C")
+    F: Floats = np.empty(X.shape)
+    X = X.toarray() if sp.issparse(X) else X
+    for some in spans(n_features, COPIED_AT_ONCE):  # few enough for the cache, whatever the order of X
+        F[:, some] = X[:, some]
     if standardize:
         measured(F, None if weights is None else weights.values)
         return F
@@ -366,6 +370,8 @@ def left_over(A: Design, Z: Floats) -> Design:
     if isinstance(A, SparseDesign):
         return _sparse_left_over(A, Q, Z)
     if isinstance(A, ColumnDesign):
+        if not Q.shape[1]:
+            return A  # without two passes over all columns
         new = A.less(Q, (A.T @ Q).T)
         return new.scaled(np.where(new.squares() <= NOTHING_NEW**2 * A.squares(), 0.0, 1.0))
     for _ in range(2):  # the second time takes off what rounding left

@@ -17,7 +17,12 @@ from infused.penalties.norms import NO_EDGES, FusedChain, GroupNorms, RowGroups,
 from infused.penalties.quadratic import NO_QUADRATIC, Quadratic, Structural
 from infused.selectors.inputs.training import LARGEST_WEIGHT
 from infused.selectors.linear.certainty import CertainOrder, Standing, Uncertainty
-from infused.solvers.coordinate_descent import Screening, coordinate_descent, descent_on_screened
+from infused.solvers.coordinate_descent import (
+    Screening,
+    coordinate_descent,
+    descent_along,
+    descent_on_screened,
+)
 from infused.solvers.least_squares import LeastSquares, hessian_is_worth_forming, most_worth_forming
 from infused.solvers.proximal import proximal_gradient
 from infused.solvers.proximal_newton import Loss, largest_row, null_solution, proximal_newton
@@ -25,10 +30,12 @@ from infused.solvers.result import Settled, SolverResult
 from infused.solvers.reweighted import reweighted
 from infused.solvers.split_bregman import split_bregman, split_bregman_on_working_set
 
+DESCENT = "coordinate-descent"
 EPOCHS_PER_ITERATION = 10  # coordinate descent and proximal gradients take more, and cheaper, iterations
 ROUGH = 1e-3  # the tolerance of what is only a start
 NO_MORE_THAN_CHANCE = 0.01  # of the contribution of a column
 AT_HAND = 2**23  # entries of the features that a solver has at hand where X is too large to copy
+CACHED = 2**20  # the same where it is copied: they should stay in the cache
 WIDE = 10  # this many features to a sample
 
 
@@ -122,7 +129,8 @@ class SparseModel:
     @cached_property
     def screening(self) -> Screening:
         """Keep the features that a solver has at hand, once for all lambdas."""
-        return Screening(max(1, AT_HAND // self.X.shape[0]))
+        entries = AT_HAND if isinstance(self.X, ColumnDesign) else CACHED
+        return Screening(max(1, entries // self.X.shape[0]))
 
     @cached_property
     def loss(self) -> Loss | None:
@@ -330,6 +338,24 @@ class SparseModel:
             term.learn(new)
             start = self._now(fit.result)
             certain = None if certain is None else replace(certain, uncertainty=None)
+
+    def fit_along(self, grid: Floats) -> list[Fit] | None:
+        """Solve for falling lambda1, several for each pass over all features; None where one needs its own.
+
+        That is least squares with a penalty of rows, without the information of pairs, whose Hessian is not
+        formed.
+        """
+        part = self.distinct
+        simple = part.loss is None and part.groups is None and not isinstance(part.quadratic, Structural)
+        if not simple or part.smooth.hessian is not None or part._choose(self.weights[1]) != DESCENT:
+            return None
+        norms = [RowGroups(float(lambda1), part.factors, part.positive) for lambda1 in grid]
+        many = EPOCHS_PER_ITERATION * self.max_iter
+        fits = []
+        for found in descent_along(part.smooth, norms, part.screening, max_iter=many, tol=self.tol):
+            coef, gradient = self._to_all(found.coef, found.gradient)
+            fits.append(Fit(replace(found, coef=coef, gradient=gradient), self.standing(coef, gradient)))
+        return fits
 
     def _near(self, term: Structural, both: tuple[float, float], tol: float) -> SolverResult:
         """Solve roughly without U, and let U be known for the features that are close to this solution."""

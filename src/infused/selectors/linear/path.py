@@ -247,7 +247,8 @@ def solve_path(
         grid = path_grid(model.largest_lambda1() / scale, model.lambda1, n_lambdas)
     else:
         grid = np.sort(np.asarray(lambda1, dtype=np.float64))[::-1]
-    found = [fit.result for fit in fit_path(model, grid * scale)]
+    fits = model.fit_along(grid * scale) or fit_path(model, grid * scale)
+    found = [fit.result for fit in fits]
     results = [replace(one, coef=others.coefficients(one.coef, one.free)) for one in found]
     coef, shift = _on_scale_of_data(inputs, np.stack([one.coef.T for one in results]), selector.standardize)
     coef = coef * size[:, None]
