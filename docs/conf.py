@@ -49,6 +49,7 @@ html_theme = "pydata_sphinx_theme"
 html_context = {"default_mode": "auto"}
 html_title = "infused"
 html_static_path = ["_static"]
+html_favicon = "_static/favicon.svg"
 html_css_files = ["site.css"]
 html_js_files = [("copy.js", {"defer": "defer"})]
 html_show_sourcelink = False
