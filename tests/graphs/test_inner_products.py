@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import infused
+from infused._runtime.processes import each
 from infused.exceptions import MemoryBudgetError
 from infused.graphs import inner_products as routes
 from infused.graphs.inner_products import ColumnProducts, GraphColumns, ThinProducts, graph_products
@@ -187,3 +189,22 @@ def test_what_cannot_fit_is_refused():
     columns, goal = GraphColumns.of(X, np.arange(7), 7, w), GraphColumns.of_target(y, w, False)
     with pytest.raises(MemoryBudgetError, match="graph='gaussian'"):
         graph_products(columns, goal, "distance", 1000)
+
+
+@pytest.mark.parametrize("n_samples", [60, 300])
+def test_workers_of_a_cluster_multiply_all_variables_with_one(client, n_samples, monkeypatch):
+    X, w = table(n_samples), np.ones(n_samples)
+    y, _ = targets(n_samples)["continuous"]
+    columns, goal = GraphColumns.of(X, np.arange(7), 7, w), GraphColumns.of_target(y, w, False)
+    here = graph_products(columns, goal, "gaussian", ENOUGH)
+    monkeypatch.setattr(routes, "SPREAD", 3)
+    tasks = []
+    monkeypatch.setattr(routes, "each", lambda *given: tasks.append(given[1]) or each(*given))
+    coef, some = np.array([0.0, 0.5, 0.0, 2.0, 0.1, 0.7, 1.0]), np.array([0, 2, 4, 5, 6])
+    with infused.cluster(client):
+        there = graph_products(columns, goal, "gaussian", ENOUGH)
+        combined = there.combined(coef, some)
+    assert [len(parts) for parts in tasks] == [3, 2]
+    np.testing.assert_allclose(there.relevance, here.relevance, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(combined, here.combined(coef, some), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(there.block(some).products(1), here.block(some).products(1), atol=1e-12)

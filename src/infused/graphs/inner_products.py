@@ -19,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from infused import _kernels
+from infused._runtime.processes import current_cluster, each
 from infused._runtime.threads import require, spans
 from infused._typing import Array, Data, Floats, Ints
 
@@ -192,6 +193,7 @@ MANY_SAMPLES = 4096  # beyond them a column has at most NODES values
 NODES = 256
 FEW_VALUES = 64  # a column of no more has a thin factor, whatever its graph
 FEW_SAMPLES = 256  # up to these, sums over pairs of them cost less than factors
+SPREAD = 2048  # variables of a task, where there is a cluster and there are more
 AT_ONCE = 2**18  # numbers of a part that is computed at once, so that it stays in the cache
 TYPICAL_RANK = 16
 N_COMPARED = 3  # features whose inner products are compared with exact ones
@@ -295,11 +297,40 @@ def column_factors(rows: Floats, weights: Floats, graph: FeatureGraphKind) -> li
     return factors
 
 
+def products_with(columns: GraphColumns, graph: FeatureGraphKind, rows: Floats, variables: Ints) -> Floats:
+    """Return the inner products of some variables with the graph of a factor; their own are not kept."""
+    if graph == "gaussian" and columns.n_samples <= FEW_SAMPLES:
+        return _pair_products(columns, rows, variables)
+    factors = (Factors.of(columns, some, graph) for some in _parts(columns, variables))
+    return np.concatenate([np.zeros(0), *[own.products(rows) for own in factors]])
+
+
+def _pair_products(columns: GraphColumns, rows: Floats, variables: Ints) -> Floats:
+    """Sum over pairs of samples, where the graph of a variable is that of one column."""
+    owners, weights = columns.owners, columns.weights
+    whole = np.bincount(owners, minlength=columns.n_variables) == 1
+    whole[owners[columns.shares != 1]] = False
+    out, single = np.empty(len(variables)), whole[variables]
+    if not single.all():
+        out[~single] = Factors.of(columns, variables[~single], "gaussian").products(rows)
+    found, positions = np.empty(single.sum()), np.searchsorted(owners, variables[single])
+    roots, scratch = np.sqrt(weights), np.empty(len(weights))
+    other = roots[:, None] * (rows.T @ rows) * roots
+    for part in spans(len(positions), max(1, AT_ONCE // len(weights))):
+        squares, shared = np.empty((2, part.stop - part.start))
+        values = columns.standardised(positions[part])
+        _kernels.gaussian_sums(values, weights, other, scratch, squares, shared)
+        squares[squares <= (NEGLIGIBLE * weights.sum()) ** 2] = np.inf  # nothing varies
+        found[part] = shared / np.sqrt(squares)
+    out[single] = found
+    return out
+
+
 class ThinProducts:
     """Inner products |F_i'F_j|^2 of thin factors; those that do not fit are computed when they are needed.
 
     Of few samples, Gaussian graphs are multiplied with one other by sums over pairs, so that only the
-    variables that may enter have factors.
+    variables that may enter have factors. On a cluster, its workers multiply all variables with one other.
     """
 
     def __init__(self, columns: GraphColumns, target: GraphColumns, graph: FeatureGraphKind, budget: int):
@@ -309,18 +340,12 @@ class ThinProducts:
         goal = Factors.of(target, np.array([0]), graph).rows
         self._all: Factors | None = None
         self._last: tuple[int, Factors] | None = None
-        self._by_pairs = graph == "gaussian" and columns.n_samples <= FEW_SAMPLES
-        if self._by_pairs:
-            self.relevance = self._pair_products(every, goal)
-            return
-        if self._size(every) <= budget:
+        self._spread = columns.n_variables > SPREAD and current_cluster() is not None
+        few = graph == "gaussian" and columns.n_samples <= FEW_SAMPLES
+        if not few and not self._spread and self._size(every) <= budget:
             self._all = self.factors(every)
-        self.relevance = ThinBlock(self, every, self._all).with_factor(goal)
-
-    @property
-    def combines(self) -> bool:
-        """Return whether `combined` has an answer."""
-        return self._by_pairs or self._all is not None
+        self.combines = few or self._spread or self._all is not None
+        self.relevance = self._with_factor(goal, every)
 
     def block(self, variables: Ints) -> ThinBlock:
         """Prepare some variables; their factors are kept as long as there is room."""
@@ -337,12 +362,10 @@ class ThinProducts:
             return None
         own = self.factors(np.flatnonzero(coef))
         rows = np.sqrt(coef[coef > 0])[own.owners, None] * own.rows
-        if self._all is None:
-            return self._pair_products(variables, rows)
         if len(rows) > rows.shape[1]:
             values, vectors = np.linalg.eigh(rows.T @ rows)
             rows = (vectors * np.sqrt(np.maximum(values, 0.0))).T
-        return self._all.some(variables).products(rows)
+        return self._with_factor(rows, variables)
 
     def factors(self, variables: Ints) -> Factors:
         """Return the factors of some variables."""
@@ -356,29 +379,17 @@ class ThinProducts:
             self._last = variable, self.factors(np.array([variable]))
         return self._last[1].rows
 
-    def parts(self, variables: Ints) -> list[Ints]:
-        """Cut variables into parts whose factors are computed at once."""
-        return _parts(self._columns, variables)
+    def without_factors(self, rows: Floats, variables: Ints) -> Floats:
+        """Return the inner products of some variables with the graph of a factor; their own are not kept."""
+        return products_with(self._columns, self._graph, rows, variables)
 
-    def _pair_products(self, variables: Ints, rows: Floats) -> Floats:
-        """Return the inner products of some variables with the graph of a factor, by sums over pairs."""
-        owners, weights = self._columns.owners, self._columns.weights
-        whole = np.bincount(owners) == 1  # the graph of one column
-        whole[owners[self._columns.shares != 1]] = False
-        out, single = np.empty(len(variables)), whole[variables]
-        if not single.all():
-            out[~single] = self.factors(variables[~single]).products(rows)
-        found, columns = np.empty(single.sum()), np.searchsorted(owners, variables[single])
-        roots, scratch = np.sqrt(weights), np.empty(len(weights))
-        other = roots[:, None] * (rows.T @ rows) * roots
-        for part in spans(len(columns), max(1, AT_ONCE // len(weights))):
-            squares, shared = np.empty((2, part.stop - part.start))
-            values = self._columns.standardised(columns[part])
-            _kernels.gaussian_sums(values, weights, other, scratch, squares, shared)
-            squares[squares <= (NEGLIGIBLE * weights.sum()) ** 2] = np.inf  # nothing varies
-            found[part] = shared / np.sqrt(squares)
-        out[single] = found
-        return out
+    def _with_factor(self, rows: Floats, variables: Ints) -> Floats:
+        if self._all is not None:
+            return self._all.some(variables).products(rows)
+        if not self._spread:
+            return self.without_factors(rows, variables)
+        parts = [variables[some] for some in spans(len(variables), SPREAD)]
+        return np.concatenate([*each(products_with, parts, self._columns, self._graph, rows)])
 
     def _size(self, variables: Ints) -> int:
         n_columns = len(self._columns.of_variables(variables))
@@ -395,14 +406,12 @@ class ThinBlock:
 
     def products(self, variable: int) -> Floats:
         """Return the inner products of these variables with any other."""
-        return self.with_factor(self.source.factor(variable))
-
-    def with_factor(self, rows: Floats) -> Floats:
-        """Return their inner products with the graph of a factor."""
-        if self.factors is not None:
-            return self.factors.products(rows)
-        parts = self.source.parts(self.variables)
-        return np.concatenate([np.zeros(0), *[self.source.factors(some).products(rows) for some in parts]])
+        rows = self.source.factor(variable)
+        return (
+            self.source.without_factors(rows, self.variables)
+            if self.factors is None
+            else self.factors.products(rows)
+        )
 
 
 class ColumnProducts:
