@@ -1,12 +1,13 @@
 """Are the promises kept? False discoveries and power on data of which the truth is known.
 
 python -m benchmarks.false_discoveries [--designs A,B] [--methods A,B] [--draws N] [--rows FILE.csv]
-                                       [--output FILE.csv]
+                                       [--output FILE.csv] [--into FILE.csv]
 
 Every design is drawn 50 times, and every method selects from the same draws on one thread; twenty draws of
 copies from the first 20 of them, stability selection too, and boruta_py, which takes most of
 a minute, from the first two. --rows names a file that keeps each answer as it comes: a run that was stopped
-goes on where it stopped. The last step makes one line for each design, method and rate.
+goes on where it stopped. The last step makes one line for each design, method and rate. --into replaces the
+lines of these designs and methods in the CSV of an earlier run, as more draws of one method do.
 
 Exit code 1 when a promise is broken: a mean false discovery proportion of KnockoffSelector above q by more
 than two standard errors; more than the bound of StabilitySelection allows, again by two standard errors; or,
@@ -55,6 +56,7 @@ def main() -> int:
     parser.add_argument("--draws", type=int, default=DRAWS, help=f"of each design (default: {DRAWS})")
     parser.add_argument("--rows", type=Path, help="CSV of single answers, to go on with and to add to")
     parser.add_argument("--output", type=Path, help=f"CSV to write (default for a whole run: {OUTPUT})")
+    parser.add_argument("--into", type=Path, help="CSV of an earlier run, of which these lines are replaced")
     options = parser.parse_args()
 
     designs = [one for one in DESIGNS if options.designs is None or one.name in options.designs]
@@ -73,8 +75,21 @@ def main() -> int:
     for row in broken:
         print(f"broken: {row['design']}, {row['method']}, q={row['q']}")
     whole = options.designs is None and options.methods is None and options.draws >= DRAWS
-    write_csv(rows, options.output or (OUTPUT if whole else None))
+    if options.into is not None:
+        write_csv(replaced(options.into, rows), options.into)
+    else:
+        write_csv(rows, options.output or (OUTPUT if whole else None))
     return int(bool(broken))
+
+
+def replaced(path: Path, rows: list[Row]) -> list[Row]:
+    """Read the lines of an earlier run, and put these in the place of those of the same methods."""
+    with path.open(newline="", encoding="utf-8") as file:
+        earlier = list(csv.DictReader(file))
+    new = {(row["design"], row["method"]) for row in rows}
+    lines = [*(row for row in earlier if (row["design"], row["method"]) not in new), *rows]
+    places = {design.name: n for n, design in enumerate(DESIGNS)}, {name: n for n, name in enumerate(METHODS)}
+    return sorted(lines, key=lambda row: (places[0][row["design"]], places[1][row["method"]]))
 
 
 def all_answers(wanted: list[tuple[Design, str, int]], path: Path | None) -> Iterator[Row]:

@@ -11,7 +11,8 @@ from benchmarks import false_discoveries
 from benchmarks.datasets import DatasetError
 from benchmarks.designs import DESIGNS, draw
 from benchmarks.discovery_methods import METHODS
-from benchmarks.false_discoveries import judged, promise
+from benchmarks.false_discoveries import judged, promise, replaced
+from benchmarks.tables import write_csv
 
 
 def test_there_are_designs_of_every_kind():
@@ -76,3 +77,19 @@ def test_the_command_goes_on_where_it_stopped_and_fails_where_a_promise_is_broke
     rows.write_text(first.replace(",0,0,0,", ",5,5,0,"))
     assert false_discoveries.main() == 1
     assert "broken: no signal, knockoffs, q=0.05" in capsys.readouterr().out
+
+
+def test_more_draws_of_one_method_replace_its_lines(tmp_path):
+    earlier = [
+        {"design": design.name, "method": method, "q": q, "draws": 3}
+        for design in DESIGNS[:2]
+        for method in ("knockoffs", "knockpy")
+        for q in (0.1, 0.2)
+    ]
+    write_csv(earlier, tmp_path / "out.csv")
+    more = [{"design": DESIGNS[1].name, "method": "knockpy", "q": q, "draws": 20} for q in (0.1, 0.2)]
+    lines = replaced(tmp_path / "out.csv", more)
+    assert [int(line["draws"]) for line in lines] == [3] * 6 + [20] * 2
+    assert [(line["design"], line["method"]) for line in lines] == [
+        (line["design"], line["method"]) for line in earlier
+    ]

@@ -219,6 +219,17 @@ def test_the_next_commands_can_be_typed(folder, infused):
         assert ": infused " in again.out, "and that one tells the next"
 
 
+def test_the_next_commands_have_the_transform_and_the_metric(folder, infused):
+    how = ("--transform", "sqrt", "--scoring", "roc_auc")
+    done = infused(
+        "select", "breast-cancer", "-k", "2", "-m", "anova", "--no-report", "--stability", "0", *how
+    )
+    lines = done.out.splitlines()
+    explained, compared = (next(x for x in lines if f"infused {y}" in x) for y in ("explain", "compare"))
+    assert "--transform sqrt" in explained and "--scoring roc_auc --transform sqrt" in compared
+    assert "values transformed by sqrt" in done.out
+
+
 def test_standard_input(folder, infused, monkeypatch):
     content = (folder / "patients.csv").read_bytes()
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))

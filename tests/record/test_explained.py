@@ -96,6 +96,27 @@ def test_leaks_through_many_levels_and_missing_values_are_seen():
     )
 
 
+def leaks(X, y):
+    data = load_data((X, y))
+    return inspect_data(data, data.coded()).leaks
+
+
+def test_leaks_are_seen_whatever_the_order_of_rows_the_sizes_of_classes_and_the_scale(rng):
+    weight = np.sort(rng.normal(3000, 700, 200))
+    other = rng.normal(size=(200, 3))
+    assert leaks(np.column_stack([weight, other]), np.where(weight < 2500, "low", "usual")) == ("feature_0",)
+    spent = np.where(rng.random(900) < 0.1, 0.001 * rng.random(900), 0.01 + np.exp(2 * rng.normal(size=900)))
+    X = np.column_stack([rng.normal(size=(900, 3)), spent])
+    assert np.corrcoef(spent, spent < 0.005)[0, 1] ** 2 < 0.1
+    assert leaks(X, np.where(spent < 0.005, "no", "yes")) == ("feature_3",)
+    classes = np.digitize(weight, [2500, 3500]).astype(str)
+    classes[:2] = "rare"
+    assert leaks(np.column_stack([weight, other]), classes) == ("feature_0",)
+    skewed = np.exp(weight / 300)
+    assert leaks(np.column_stack([other, weight]), skewed) == ("feature_3",)
+    assert leaks(other, skewed) == leaks(other, classes) == ()
+
+
 def test_what_is_explained_is_that_of_transformed_values(rng):
     y = rng.normal(size=300)
     x = np.expm1(3 + y)

@@ -120,6 +120,22 @@ def test_the_verdict_says_what_a_feature_is_good_for(facts):
     assert "no more than chance" in noise.verdict[0].text
 
 
+def test_only_what_is_redundant_is_called_so():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 4))
+    X[:, 1] = X[:, 0] + 0.3 * X[:, 1]
+    y = np.maximum(rng.normal(size=200), 0)
+    found = infused.explain((X, y), 0)
+    said = {one.label: one.text for one in found.verdict}
+    assert (
+        said["Redundant with"].startswith("feature_1 (|r| 0.9") and "feature_2" not in said["Redundant with"]
+    )
+    assert len(found.by_correlation) == 3
+    assert found.by_target[0].name == "0"
+    worst = min((infused.explain((X, y), j) for j in range(4)), key=lambda one: one.alone)
+    assert worst.alone < 0 and "explains 0.0% of" in str(worst) and "-" not in worst.verdict[0].text[:40]
+
+
 @pytest.mark.parametrize(
     ("data", "feature"), [("breast-cancer", "worst area"), ("diabetes", "bmi"), ("digits", "pixel_4_4")]
 )

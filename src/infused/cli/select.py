@@ -145,12 +145,16 @@ def _next(
     used = selection.record.request.method.id
     methods = ",".join(dict.fromkeys([used, "lasso", "anova"]))
     own = ["--allow-imports"] if "." in used else []
+    request, transform = selection.record.request, selection.record.transform
+    own += ["--scoring", request.scoring] if request.scoring else []
+    own += ["--transform", transform] if request.transform not in ("none", "auto") else []
     compared = ("infused", "compare", again, "--methods", methods, *own, "-k", ",".join(map(str, ks)))
     commands = [("Compare with other methods", o.typed(*compared, options=reading))] if len(selection) else []
     if isinstance(reading.get("target"), list):  # the other commands take one
         commands = []
     elif len(selection):
-        best = o.typed("infused", "explain", again, selection.features[0], options=reading)
+        how = ["--transform", transform] if transform != "none" else []
+        best = o.typed("infused", "explain", again, selection.features[0], *how, options=reading)
         commands.insert(0, ("Explain the best feature", best))
     record = [path for path in written if path.name == "selection.json"]
     if record and len(selection):

@@ -417,6 +417,8 @@ def column_meanings(record: SelectionRecord) -> dict[str, str]:
     share = "adjusted R²" if record.data.classes is None else "McFadden's R², beyond chance"
     if record.data.events is not None:
         share += " of its martingale residuals"
+    if record.transform != "none":
+        share += f"; values transformed by {record.transform}"
     target = record.data.target if record.data.classes is None else "the class"
     goal = record.data.target
     higher = f"{goal} is higher" if record.data.classes is None else f"a class of {goal} is more frequent"

@@ -179,7 +179,7 @@ class Explanation:
 
     def __str__(self) -> str:
         words = "".join(f"{hint[0].upper()}{hint[1:]}. " for hint in self.data.hints)
-        words += f"{self.name} explains {self.alone:.1%} of {self.target} by itself, "
+        words += f"{self.name} explains {max(self.alone, 0):.1%} of {self.target} by itself, "
         words += f"rank {self.f_value.rank:,} of {self.n_features:,} by {self.test}"
         if not self.by_correlation:
             return words
@@ -197,8 +197,8 @@ class Explanation:
         share = "McFadden's R², beyond chance" if self.data.kind == "classes" else "adjusted R²"
         grave = [words.startswith(GRAVE) for words in self.warnings]
         alone = (
-            f"{self.name} explains {self.alone:.1%} of {self.target} by itself ({share}). It has rank "
-            f"{self.f_value.rank:,} of {self.n_features:,} by {self.test} ({p_words(self.p_value)})."
+            f"{self.name} explains {max(self.alone, 0):.1%} of {self.target} by itself ({share}). It has "
+            f"rank {self.f_value.rank:,} of {self.n_features:,} by {self.test} ({p_words(self.p_value)})."
         )
         chance = self.p_value * self.n_features > SURPRISING
         if chance:
@@ -517,7 +517,8 @@ def _parts(y: Floats) -> tuple[Ints, list[str]]:
     labels = np.searchsorted(inner, y)  # a part holds its upper limit
     present, labels = np.unique(labels, return_inverse=True)
     limits = [(y[labels == n].min(), y[labels == n].max()) for n in range(len(present))]
-    return labels, [f"{low:.4g} to {high:.4g}" for low, high in limits]
+    ends = [(f"{low:.4g}", f"{high:.4g}") for low, high in limits]
+    return labels, [low if low == high else f"{low} to {high}" for low, high in ends]
 
 
 def _spread(name: str, values: Floats, histogram: tuple[int, ...], levels: tuple[str, ...] | None) -> Spread:
