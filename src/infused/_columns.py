@@ -190,13 +190,18 @@ class ColumnDesign:
         features = np.arange(self.shape[1])[features]
         if len(features) * self.source.shape[0] <= COPIED or self.samples is not None:
             return self.columns(features)
+        part, source = self.restricted(features), self.source
+        size = source.dtype.itemsize * len(features)
+        if isinstance(source, HeldColumns) or part.features is None or size > 8 * COPIED // len(self):
+            return part
+        return replace(part, source=HeldColumns(source.take(part.features), source.missing), features=None)
+
+    def restricted(self, features: Ints) -> ColumnDesign:
+        """Return the design of some columns, of which none is copied."""
         own = features if self.features is None else self.features[features]
         square = None if self.square is None else self.square[features]
-        part = replace(self, R=self.R[:, features], scale=self.scale.of(features), square=square)
-        source = self.source
-        if isinstance(source, HeldColumns) or source.dtype.itemsize * len(own) > 8 * COPIED // len(self):
-            return replace(part, features=own)
-        return replace(part, source=HeldColumns(source.take(own), source.missing), features=None)
+        scale, R = self.scale.of(features), self.R[:, features]
+        return replace(self, features=own, R=R, scale=scale, square=square)
 
     def columns(self, features: Ints) -> Floats:
         """Return standardised copies of some columns, with each row's values together."""

@@ -28,6 +28,7 @@ from infused._typing import Array, Floats, Ints
 ROUNDING = 1e-12  # of a product, relative to the largest
 NEGLIGIBLE = 1e-12  # a column whose deviations are below this share of its largest entry is constant
 COLUMNS_AT_ONCE = 4096  # of a copy that lasts a moment
+COLUMNS_OF_CACHE = 64  # that are copied from rows at a time
 
 #: A dense array, a :class:`SparseDesign` or a :class:`infused._columns.ColumnDesign`, samples x features.
 Design: TypeAlias = Any
@@ -210,6 +211,16 @@ def measured(F: Floats, weights: Floats | None = None) -> Scale:
     F /= np.where(varies, length, 1.0)
     F[:, ~varies] = 0.0
     return Scale(largest, mean, np.where(varies, length, 0.0))
+
+
+def turned(A: Floats) -> Floats:
+    """Return A' with the values of each of its rows together, copied in blocks that the cache holds."""
+    if A.T.flags.c_contiguous:
+        return A.T
+    copy = np.empty(A.shape[::-1], dtype=A.dtype)
+    for some in spans(A.shape[1], COLUMNS_OF_CACHE):
+        copy[some] = A[:, some].T
+    return copy
 
 
 def selected_columns(X: Design, features: Ints) -> Design:

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from infused import _kernels
+from infused._columns import ColumnDesign, HeldColumns
 from infused._design import SparseDesign
 from infused.datafits import Cox, Huber, Logistic, Multinomial, Poisson, Squared
 from infused.penalties import GroupNorms, Ridge, RowGroups, chain_edges, incidence
@@ -21,6 +22,7 @@ from infused.solvers import (
     reweighted,
     split_bregman,
 )
+from infused.solvers.proximal_newton import newton_on_screened
 from tests.reference import REFERENCE
 
 LOSSES = ("squared", "logistic", "multinomial", "poisson", "huber", "cox")
@@ -280,22 +282,73 @@ def test_coefficients_are_those_of_glmnet(family, variant):
         assert np.abs(found - expected).max() <= 1e-5 * np.abs(expected).max()
 
 
+@pytest.mark.parametrize("dense", [False, True])
 @pytest.mark.parametrize("ridge", [0.0, 0.3])
-@pytest.mark.parametrize("n_free", [1, 3])
-def test_passes_over_entries_end_at_the_minimum_of_the_parabola(ridge, n_free):
+@pytest.mark.parametrize("n_free", [0, 1, 3])
+def test_passes_without_a_hessian_end_at_the_minimum_of_the_parabola(ridge, n_free, dense):
     """The subgradient of what is minimised contains zero, from zero and from elsewhere."""
     rng = np.random.default_rng(0)
     A = sp.random_array((40, 25), density=0.3, rng=rng, format="csc")
-    Z = np.column_stack([np.ones(40), rng.normal(size=(40, n_free - 1))])
+    Z = np.column_stack([np.ones(40), rng.normal(size=(40, 2))])[:, :n_free]
     h, u, thresholds = rng.uniform(0.1, 1, 40), rng.normal(size=40), rng.uniform(0.1, 0.8, 25)
     for before in (np.zeros(25), rng.normal(size=25)):
         b, d, slope = before.copy(), np.zeros(n_free), u.copy()
-        entries = A.indptr.astype(np.int32), A.indices.astype(np.int32), A.data
-        rows = np.ascontiguousarray(Z.T)
-        _kernels.touching_epochs(*entries, rows, h, thresholds, ridge, 1e-12, 10_000, b, d, slope)
+        rest = np.ascontiguousarray(Z.T), h, thresholds, ridge, 1e-12, 10_000, b, d, slope
+        if dense:
+            _kernels.touching_dense_epochs(np.ascontiguousarray(A.toarray().T), *rest)
+        else:
+            _kernels.touching_epochs(A.indptr.astype(np.int32), A.indices.astype(np.int32), A.data, *rest)
         e = A @ (b - before) + Z @ d
         np.testing.assert_allclose(slope, u + h * e, atol=1e-10)
         gradient = A.T @ (u + h * e) + 2 * ridge * b
         np.testing.assert_allclose(Z.T @ (u + h * e), 0, atol=1e-9)
         np.testing.assert_allclose(gradient[b != 0], -(thresholds * np.sign(b))[b != 0], atol=1e-9)
         assert (np.abs(gradient) <= thresholds + 1e-9).all() and 0 < np.count_nonzero(b) < 25
+
+
+def screened_path(kind, positive=False, factors=None, stored=False, ridge=0.0):
+    """Return a wide loss, its penalties along a path, and the solutions with few features at hand."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 5000))
+    X = (X - X.mean(axis=0)) / np.linalg.norm(X - X.mean(axis=0), axis=0)
+    datafit = make_datafit(kind, X[:, :12] @ np.full(12, 2.0), rng)
+    design = ColumnDesign.of(HeldColumns(np.asfortranarray(X)), False) if stored else X
+    f = Loss(datafit, design, Ridge(ridge))
+    largest = np.abs(null_solution(f, RowGroups(1.0)).gradient).max()
+    rows = [RowGroups(value, factors, positive) for value in largest * np.geomspace(0.8, 0.1, 12)]
+    found = [proximal_newton(f, rows[0], tol=1e-5)]
+    for one in rows[1:]:
+        found.append(newton_on_screened(f, one, found[-1], tol=1e-5))
+    assert f.wide
+    return f, rows, found
+
+
+@pytest.mark.parametrize("stored", [False, True])
+@pytest.mark.parametrize("kind", ["logistic", "poisson", "cox", "huber"])
+def test_a_path_with_few_features_at_hand_is_certified_for_all(kind, stored):
+    """Its certificate is that of derivatives of all features; a gradient that may matter is exact."""
+    f, rows, found = screened_path(kind, stored=stored)
+    X = f.X if isinstance(f.X, np.ndarray) else f.X.toarray()
+    for penalty, one in zip(rows, found, strict=True):
+        exact = X.T @ f.datafit.gradient(X @ one.coef + f.Z @ one.free)
+        certificate = penalty.distance(one.coef, exact).max() / penalty.weight
+        assert one.converged and one.certificate <= 1e-5
+        assert certificate <= one.certificate + 1e-12
+        near = np.abs(exact) > penalty.weight * (1 + 1e-5)
+        np.testing.assert_allclose(one.gradient[near], exact[near], rtol=1e-9)
+    assert np.count_nonzero(found[-1].coef) >= 10
+    assert len(f.screening.features) < 1000  # of 5,000
+
+
+@pytest.mark.parametrize("options", [{"positive": True}, {"factors": True}, {"ridge": 0.05}])
+@pytest.mark.parametrize("kind", ["logistic", "cox"])
+def test_a_path_with_few_features_at_hand_has_the_solutions_of_all(kind, options):
+    """Also where coefficients are at least zero, with factors of the penalty, and with a ridge."""
+    if "factors" in options:
+        options = {"factors": np.resize([1.0, 2.0, np.inf, 0.7], 5000)}
+    f, rows, found = screened_path(kind, **options)
+    plain = Loss(f.datafit, f.X, f.quadratic)
+    for penalty, one in list(zip(rows, found, strict=True))[::4]:
+        alone = proximal_newton(plain, penalty, tol=1e-6)
+        np.testing.assert_allclose(one.coef, alone.coef, atol=1e-3 * np.abs(alone.coef).max())
+    assert np.count_nonzero(found[-1].coef) >= 5

@@ -13,10 +13,12 @@ from .graphs import gaussian_steps as gaussian_steps
 from .graphs import gaussian_sums as gaussian_sums
 from .graphs import pair_factors as pair_factors
 from .graphs import pair_order_sums as pair_order_sums
+from .solvers import chosen_products as chosen_products
 from .solvers import entries_epoch as entries_epoch
 from .solvers import epochs as epochs
 from .solvers import feature_products as feature_products
 from .solvers import feature_sums as feature_sums
 from .solvers import sample_products as sample_products
 from .solvers import total_variation_prox as total_variation_prox
+from .solvers import touching_dense_epochs as touching_dense_epochs
 from .solvers import touching_epochs as touching_epochs

@@ -6,8 +6,19 @@ import math
 
 import numpy as np
 
-from infused._kernels.compiled import FLOATS, FLOATS_2D, FLOATS_2D_OUT, FLOATS_OUT, INT32S, INTS, compiled
+from infused._kernels.compiled import (
+    FLOATS,
+    FLOATS_2D,
+    FLOATS_2D_OUT,
+    FLOATS_OUT,
+    INT32S,
+    INTS,
+    compiled,
+    helper,
+)
 from infused._typing import Array, Floats, Ints
+
+REASSOCIATED = {"reassoc", "contract", "nsz"}  # sums of products may be added in any order
 
 
 @compiled
@@ -147,6 +158,49 @@ def entries_epoch(
     return largest
 
 
+@helper
+def _shrunk(z: float, threshold: float) -> float:
+    """Shrink a number towards zero."""
+    return z - math.copysign(threshold, z) if abs(z) > threshold else 0.0
+
+
+@helper
+def _settle(h: FLOATS, whole: float, total: float, d: FLOATS_OUT, slope: FLOATS_OUT) -> None:
+    """Put the first coefficient without a penalty at its minimum."""
+    if whole > 0.0:
+        d[0] -= total / whole
+        for i in range(len(h)):
+            slope[i] -= total / whole * h[i]
+
+
+@helper
+def _step_without_penalty(
+    Z: FLOATS_2D,
+    h: FLOATS,
+    whole: float,
+    total: float,
+    largest: float,
+    d: FLOATS_OUT,
+    slope: FLOATS_OUT,
+) -> tuple[float, float]:
+    """Move the other coefficients without a penalty; returns the sum of slopes and the largest step."""
+    _settle(h, whole, total, d, slope)
+    for k in range(1, len(d)):
+        pull, bend, total = 0.0, 0.0, 0.0
+        for i in range(len(h)):
+            pull += Z[k, i] * slope[i]
+            bend += Z[k, i] * Z[k, i] * h[i]
+        if bend > 0.0 and pull != 0.0:
+            d[k] -= pull / bend
+            largest = max(largest, abs(pull) / math.sqrt(len(h)))
+            for i in range(len(h)):
+                slope[i] -= Z[k, i] * pull / bend * h[i]
+    total = 0.0
+    for i in range(len(h)):
+        total += slope[i]
+    return total, largest
+
+
 @compiled
 def touching_epochs(
     starts_of_columns: INT32S,
@@ -165,51 +219,119 @@ def touching_epochs(
     """Minimise u'e + 1/2 e'He + ridge |b|^2 + sum_j threshold_j |b_j| with e = A(b - b_0) + Zd, in place.
 
     b_0 is b as it is given. H is diagonal, and ``slope`` holds u + He, kept up to date; A is given by its
-    columns (CSC), Z by its transpose. Passes over all features alternate with as many as are needed over
-    those that are not zero, until no step times its curvature is longer than ``tol`` in a pass over all.
-    Returns the passes taken.
+    columns (CSC), Z by its transpose, whose first row, if it has any, is ones: that coefficient always is at
+    its minimum given the others, and its share of the slope is added at the end. Passes over all features
+    alternate with as many as are needed over those that are not zero, until no step times its curvature is
+    longer than ``tol`` in a pass over all. Returns the passes taken.
     """
-    bends = np.empty(len(b))
+    whole, total = 0.0, 0.0
+    if len(d) > 0:
+        for i in range(len(h)):
+            whole += h[i]
+            total += slope[i]
+    bends, means = np.empty(len(b)), np.zeros(len(b))
     for j in range(len(b)):
+        first = 0.0
         bends[j] = 2.0 * ridge
         for e in range(starts_of_columns[j], starts_of_columns[j + 1]):
+            first += values[e] * h[samples[e]]
             bends[j] += values[e] * values[e] * h[samples[e]]
-    everything = True
-    for k in range(max_epochs):
+        if whole > 0.0:
+            means[j] = first / whole
+            bends[j] -= means[j] * first
+    everything, epochs = True, 0
+    while epochs < max_epochs:
+        epochs += 1
         largest = 0.0
         for j in range(len(b)):
             bend = bends[j]
             if bend <= 0.0 or (b[j] == 0.0 and not everything):
                 continue
-            z = bend * b[j] - 2.0 * ridge * b[j]
+            z = (bend - 2.0 * ridge) * b[j] + total * means[j]
             for e in range(starts_of_columns[j], starts_of_columns[j + 1]):
                 z -= values[e] * slope[samples[e]]
-            step = -b[j]
-            if abs(z) > thresholds[j]:
-                step += (z - math.copysign(thresholds[j], z)) / bend
+            step = _shrunk(z, thresholds[j]) / bend - b[j]
             if step != 0.0:
                 b[j] += step
+                total += step * means[j] * whole
                 largest = max(largest, bend * abs(step))
                 for e in range(starts_of_columns[j], starts_of_columns[j + 1]):
                     slope[samples[e]] += values[e] * step * h[samples[e]]
-        for k_free in range(len(d)):
-            pull, bend = 0.0, 0.0
-            for i in range(len(h)):
-                pull += Z[k_free, i] * slope[i]
-                bend += Z[k_free, i] * Z[k_free, i] * h[i]
-            if bend > 0.0 and pull != 0.0:
-                step = -pull / bend
-                d[k_free] += step
-                largest = max(largest, abs(pull) / math.sqrt(len(h)))
-                for i in range(len(h)):
-                    slope[i] += Z[k_free, i] * step * h[i]
-        if largest <= tol:
-            if everything:
-                return k + 1
-            everything = True
-        else:
-            everything = False
-    return max_epochs
+        if len(d) > 1:
+            total, largest = _step_without_penalty(Z, h, whole, total, largest, d, slope)
+        if largest <= tol and everything:
+            break
+        everything = largest <= tol
+    _settle(h, whole, total, d, slope)
+    return epochs
+
+
+@compiled(fastmath=REASSOCIATED)
+def touching_dense_epochs(
+    X: FLOATS_2D,
+    Z: FLOATS_2D,
+    h: FLOATS,
+    thresholds: FLOATS,
+    ridge: float,
+    tol: float,
+    max_epochs: int,
+    b: FLOATS_OUT,
+    d: FLOATS_OUT,
+    slope: FLOATS_OUT,
+) -> int:
+    """Do what ``touching_epochs`` does for features that are rows of X, in place; returns the passes."""
+    n, whole, total = X.shape[1], 0.0, 0.0
+    if len(d) > 0:
+        for i in range(n):
+            whole += h[i]
+            total += slope[i]
+    bends, means = np.empty(len(b)), np.zeros(len(b))
+    for j in range(len(b)):
+        first, second = 0.0, 0.0
+        for i in range(n):
+            weighed = X[j, i] * h[i]
+            first += weighed
+            second += X[j, i] * weighed
+        bends[j] = second + 2.0 * ridge
+        if whole > 0.0:
+            means[j] = first / whole
+            bends[j] -= means[j] * first
+    everything, epochs = True, 0
+    while epochs < max_epochs:
+        epochs += 1
+        largest = 0.0
+        for j in range(len(b)):
+            bend = bends[j]
+            if bend <= 0.0 or (b[j] == 0.0 and not everything):
+                continue
+            pull = 0.0
+            for i in range(n):
+                pull += X[j, i] * slope[i]
+            z = (bend - 2.0 * ridge) * b[j] + total * means[j] - pull
+            step = _shrunk(z, thresholds[j]) / bend - b[j]
+            if step != 0.0:
+                b[j] += step
+                total += step * means[j] * whole
+                largest = max(largest, bend * abs(step))
+                for i in range(n):
+                    slope[i] += X[j, i] * step * h[i]
+        if len(d) > 1:
+            total, largest = _step_without_penalty(Z, h, whole, total, largest, d, slope)
+        if largest <= tol and everything:
+            break
+        everything = largest <= tol
+    _settle(h, whole, total, d, slope)
+    return epochs
+
+
+@compiled(fastmath=REASSOCIATED)
+def chosen_products(X: FLOATS_2D, rows: INTS, w: FLOATS, out: FLOATS_OUT) -> None:
+    """Multiply some rows of X with w; the products of the others stay as they are in ``out``."""
+    for j in rows:
+        total = 0.0
+        for i in range(X.shape[1]):
+            total += X[j, i] * w[i]
+        out[j] = total
 
 
 #: What the rows of the scratch space hold, each with room for twice as many numbers as there are features.
@@ -270,9 +392,6 @@ def _clip_and_go_back(y: FLOATS, weight: float, scratch: FLOATS_2D_OUT, x: FLOAT
         if value > scratch[HIGH, i]:
             value = scratch[HIGH, i]
         x[i] = value
-
-
-REASSOCIATED = {"reassoc", "contract", "nsz"}  # sums of products may be added in any order
 
 
 @compiled(fastmath=REASSOCIATED)

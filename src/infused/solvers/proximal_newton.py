@@ -13,21 +13,26 @@ search. The same Hessian serves for as many steps, and solutions along a path, a
 without a new one cost a product with the working set. Outside, one gradient tells which groups to add. The
 optimality conditions are those of f itself, so they certify the end whatever the parabola was.
 
+Along a path of a large dense X, few features are at hand at a time. The derivatives of the others are bounded
+from those that are known at other predictions, and computed where the bound does not rule out that they
+should enter: the certificate of the end is that of all features, and most ends need no pass over the data.
+
 Proximal Newton steps: Lee, Sun and Saunders (2014). With working sets: Johnson and Guestrin (2015); Massias,
 Vaiter, Gramfort and Salmon (2020).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from infused import _kernels
-from infused._design import Design, SparseDesign, beside, less, rows_scaled
+from infused._columns import ColumnDesign
+from infused._design import Design, SparseDesign, beside, column_squares, less, rows_scaled, turned
 from infused._typing import Floats, Ints
 from infused.datafits import Curvature, Datafit
-from infused.penalties.norms import unmet
+from infused.penalties.norms import RowGroups, unmet
 from infused.penalties.quadratic import NO_QUADRATIC, Quadratic, Ridge
 from infused.solvers.coordinate_descent import (
     BlockPenalty,
@@ -40,6 +45,7 @@ from infused.solvers.result import Settled, SolverResult, Stopping
 FIRST_SIZE = 10  # groups in the first working set
 INNER = 0.3  # how much more precise a working set is solved than the whole problem has come
 STEP = 0.1  # how much more precise a parabola is solved than its working set has come
+ENOUGH = 0.5  # of what the working set is to come to, closer than which those along a path do not go
 MOST_ROUNDS, MOST_STEPS = 200, 500
 MOST_HALVINGS = 60
 DESCENT = 1e-4  # of what the parabola promises, that a step must bring
@@ -49,6 +55,10 @@ MOST_COUPLED = 1500  # coefficients, up to which the Hessian couples the classes
 ROUNDING = 1e-14  # of the objective
 TINY = 1e-300
 FLATTEST = 1e-13  # of the largest curvature of a feature
+SCREENED = 200_000  # entries of X, from which on a path has only some features at hand
+AT_HAND = 50  # features at least that are at hand beside those that are not zero
+PARALLEL = 1e-4  # the sine of the angle between slopes, up to which one stands for both
+MANY_UNKNOWN = 0.2  # of the features, from which on all derivatives are computed again
 
 
 class Loss:
@@ -73,9 +83,19 @@ class Loss:
         self.lengths_of_Z = np.linalg.norm(self.Z, axis=0)
         self.parabola: Parabola | None = None
         self.last: Place | None = None
+        self.screening: AtHand | None = None
+        #: Whether these are the features at hand of a path, and whether steps on them need no Hessian.
+        self.screened = self.direct = False
         # Values of a feature lie together, as columns are taken again and again.
-        self._by_feature = np.ascontiguousarray(X.T) if isinstance(X, np.ndarray) else X.T
+        self._by_feature = turned(X) if isinstance(X, np.ndarray) else X.T
         self._taken: tuple[Ints, Design] | None = None
+
+    @property
+    def wide(self) -> bool:
+        """Tell whether a path should have only some features at hand."""
+        simple = isinstance(self.quadratic, Ridge) and self.datafit.n_targets == 1
+        dense = isinstance(self.X, np.ndarray | ColumnDesign)
+        return simple and dense and self.X.shape[0] * self.X.shape[1] >= SCREENED
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -257,6 +277,120 @@ def proximal_newton(
     )
 
 
+class AtHand:
+    """The features that a path has at hand, and what is known of the others."""
+
+    def __init__(self, f: Loss, place: Place):
+        self.f, self.rows = f, f._by_feature
+        self.lengths: Floats = np.sqrt(column_squares(f.X))
+        #: Slopes of length one at right angles to each other, and the derivatives that they would make.
+        self.slopes: Floats = np.empty((0, f.X.shape[0]))
+        self.pulls: Floats = np.empty((0, f.X.shape[1]))
+        self.last: tuple[Floats, Floats] | None = None
+        self.features: Ints = np.empty(0, np.int64)
+        self.part, self.weight = f, np.inf
+        curvature = f.datafit.curvature(place.eta)
+        self.exact = curvature.bound is curvature  # with a bound in its place, steps would be many
+        self._know(f.datafit.gradient(place.eta)[:, 0], place.pull[:, 0])
+
+    def take(self, thresholds: Floats, B: Floats, pulls: Floats) -> None:
+        """Have at hand the features that are not zero, and those that are closest to entering."""
+        urgency, inside = pulls - thresholds, np.flatnonzero(B)
+        urgency[inside] = np.inf
+        most = min(3 * len(inside) + AT_HAND, len(urgency))
+        self.features = np.sort(np.argpartition(-urgency, most - 1)[:most])
+        kept = self.f.Z[:, int(self.f.datafit.has_intercept) :]
+        self.part = Loss(self.f.datafit, self.rows[self.features].T, self.f.quadratic, kept)
+        self.part.screened, self.part.direct = True, self.exact
+
+    def ready(self, weight: float, thresholds: Floats, B: Floats, pulls: Floats) -> None:
+        """Have at hand what should enter next by the sequential strong rule (Tibshirani and others 2012)."""
+        share = max(2 - self.weight / weight, TINY)
+        ahead = pulls >= share * thresholds
+        ahead[self.features] = False
+        if not len(self.features) or ahead.any():
+            self.take(thresholds, B, pulls)
+        self.weight = weight
+
+    def pull(self, slope: Floats, enough: Floats) -> Floats:
+        r"""Return derivatives by all features; those that cannot exceed ``enough`` are estimates.
+
+        With :math:`s = \sum_k c_k s_k + r` and :math:`x_j's_k` known, :math:`|x_j's|` is at most
+        :math:`|\sum_k c_k x_j's_k| + |x_j| |r|`.
+        """
+        shares = self.slopes @ slope
+        pull = shares @ self.pulls
+        rest = float(np.linalg.norm(slope - shares @ self.slopes))
+        unknown = np.flatnonzero(np.abs(pull) + rest * self.lengths > enough)
+        if len(unknown) > MANY_UNKNOWN * len(pull):
+            pull = np.asarray(self.rows @ slope)
+            self._know(slope, pull)
+        elif isinstance(self.rows, np.ndarray):
+            _kernels.chosen_products(self.rows, unknown, slope, pull)
+        else:
+            pull[unknown] = self.f.X.restricted(unknown).pulled(slope[:, None])[:, 0]
+        return pull
+
+    def _know(self, slope: Floats, pull: Floats) -> None:
+        """Remember all derivatives at a slope beside those of the last."""
+        size = max(float(np.linalg.norm(slope)), TINY)
+        known = slope / size, pull / size
+        self.slopes, self.pulls = known[0][None], known[1][None]
+        if self.last is not None:
+            (other, own), share = self.last, float(known[0] @ self.last[0])
+            other, own = other - share * known[0], own - share * known[1]
+            left = float(np.linalg.norm(other))
+            if left > PARALLEL:
+                self.slopes = np.stack([known[0], other / left])
+                self.pulls = np.stack([known[1], own / left])
+        self.last = known
+
+
+def newton_on_screened(
+    f: Loss, penalty: RowGroups, start: SolverResult, *, max_iter: int = 20_000, tol: float = 1e-4
+) -> SolverResult:
+    """Do what :func:`proximal_newton` does along a path with few passes over all features.
+
+    Each solution on the features at hand is checked by the derivatives of all others, or by bounds on them.
+    Derivatives that the result has of features that cannot enter are estimates.
+    """
+    (B, D), pull, n_iter, empty = f.at(start), start.gradient, 0, np.empty(0)
+    if f.screening is None:
+        place = f.place(B, D)
+        f.screening, pull = AtHand(f, place), place.pull
+    screening, thresholds = f.screening, penalty.thresholds(np.arange(len(B)))
+
+    def outwards(pull: Floats) -> Floats:
+        """Return how hard features pull out of zero."""
+        return -pull[:, 0] if penalty.positive else np.abs(pull[:, 0])
+
+    screening.ready(penalty.weight, thresholds, B[:, 0], outwards(pull))
+    for _ in range(MOST_ROUNDS):
+        features = screening.features
+        inner = proximal_newton(
+            screening.part,
+            penalty.restricted(features),
+            max_iter=max_iter - n_iter,
+            tol=tol,
+            start=replace(start, coef=B[features], free=D),
+        )
+        n_iter, (b, D) = n_iter + inner.n_iter, screening.part.at(inner)
+        B = np.zeros(f.shape)
+        B[features] = b
+        eta = screening.part.place(b, D).eta
+        pull = screening.pull(f.datafit.gradient(eta)[:, 0], thresholds + tol * penalty.weight)[:, None]
+        pull[features] = inner.gradient
+        beyond = outwards(pull) - thresholds
+        beyond[features] = 0.0
+        outside = max(float(beyond.max()), 0.0) / penalty.weight
+        if outside <= tol or n_iter >= max_iter:
+            break
+        screening.take(thresholds, B[:, 0], outwards(pull))
+    certificate = max(outside, inner.certificate)
+    end = Stopping(tol, None).end(certificate, max_iter)
+    return SolverResult(B, inner.objective, empty, empty, n_iter, *end, certificate, pull, free=D)
+
+
 def null_solution(
     f: Loss, penalty: BlockPenalty, tol: float = 1e-6, start: SolverResult | None = None
 ) -> SolverResult:
@@ -285,7 +419,6 @@ class _Steps:
         self.X = f.columns(members)
         self.S = f.quadratic if isinstance(f.quadratic, Ridge) else f.quadratic.block(members, members)
         self.b = B[members]
-        self.through_entries = self._entries_are_fewer()
         self._rows_of_Z = np.ascontiguousarray(f.Z.T)
         self.violation = np.inf
         self.stuck = self._exhausted = False
@@ -293,6 +426,7 @@ class _Steps:
         self._known: tuple[Floats, Floats] | None = None  # the derivatives, where they are
         self._single = self.b.shape[1] == 1 and len(self.starts) == len(self.features) + 1
         self._cheap = self.X.shape[0] * self.b.size**2 <= CHEAP
+        self.direct = self._entries_are_fewer() or self._samples_are_fewer()
 
     def begin(self, here: Place) -> None:
         """Take over the derivatives that are known where the steps begin."""
@@ -314,10 +448,11 @@ class _Steps:
         for _ in range(MOST_STEPS):
             if self.violation <= tol or taken >= max_epochs:
                 break
-            precision, left = STEP * max(self.violation, tol), max_epochs - taken
-            if self.through_entries:
+            closest = (ENOUGH if self.direct or self.f.screened else STEP) * tol
+            precision, left = max(STEP * self.violation, closest), max_epochs - taken
+            if self.direct:
                 fresh = True
-                epochs, step = self._direction_through_entries(precision, left)
+                epochs, step = self._direction_without_hessian(precision, left)
             else:
                 if parabola is None:
                     parabola, fresh = self._form(), True
@@ -387,33 +522,30 @@ class _Steps:
             return False
         return bool((self.X.L == 1).all())  # so that an intercept can take the place of the means
 
-    def _direction_through_entries(self, tol: float, max_epochs: int) -> tuple[int, _Move]:
-        """Return the way to the minimum of the parabola, without a Hessian.
+    def _samples_are_fewer(self) -> bool:
+        """Tell whether predictions cost less to keep up to date than the gradients of the working set."""
+        if not isinstance(self.X, np.ndarray) or not isinstance(self.f.quadratic, Ridge):
+            return False
+        return self.f.direct and self._single and not self.positive
+
+    def _direction_without_hessian(self, tol: float, max_epochs: int) -> tuple[int, _Move]:
+        """Return the way to the minimum of the parabola, by steps that keep its slope up to date.
 
         The means of a sparse X are left to the intercept, so that only its entries count.
         """
-        A, Z, ridge = self.X.A, self.f.Z, self.S.weight if isinstance(self.S, Ridge) else 0.0
+        ridge = self.S.weight if isinstance(self.S, Ridge) else 0.0
         h = self.f.datafit.curvature(self.eta).bound.weights
-        slope, new, shift = self.f.datafit.gradient(self.eta)[:, 0], self.b[:, 0].copy(), np.zeros(Z.shape[1])
-        was = slope.copy()
-        starts, samples = A.indptr.astype(np.int32, copy=False), A.indices.astype(np.int32, copy=False)
-        epochs = _kernels.touching_epochs(
-            starts,
-            samples,
-            A.data,
-            self._rows_of_Z,
-            h,
-            self.thresholds,
-            ridge,
-            tol,
-            max_epochs,
-            new,
-            shift,
-            slope,
-        )
-        moved = new[:, None] - self.b
-        shift[0] += float((self.X.R @ moved).sum())
-        return epochs, _Move(moved, shift[:, None], ((slope - was) / h)[:, None])
+        slope, new = self.f.datafit.gradient(self.eta)[:, 0].copy(), self.b[:, 0].copy()
+        shift, was = np.zeros(self.f.Z.shape[1]), slope.copy()
+        rest = (self._rows_of_Z, h, self.thresholds, ridge, tol, max_epochs, new, shift, slope)
+        if isinstance(self.X, SparseDesign):
+            A = self.X.A
+            starts, samples = A.indptr.astype(np.int32, copy=False), A.indices.astype(np.int32, copy=False)
+            epochs = _kernels.touching_epochs(starts, samples, A.data, *rest)
+            shift[0] += float((self.X.R @ (new[:, None] - self.b)).sum())
+        else:
+            epochs = _kernels.touching_dense_epochs(self.X.T, *rest)
+        return epochs, _Move(new[:, None] - self.b, shift[:, None], ((slope - was) / h)[:, None])
 
     def _search(self, step: _Move, gradient: Floats, slope: Floats) -> bool:
         """Go along a step as far as it lowers the objective enough; returns whether it does anywhere."""

@@ -25,7 +25,13 @@ from infused.solvers.coordinate_descent import (
 )
 from infused.solvers.least_squares import LeastSquares, hessian_is_worth_forming, most_worth_forming
 from infused.solvers.proximal import proximal_gradient
-from infused.solvers.proximal_newton import Loss, largest_row, null_solution, proximal_newton
+from infused.solvers.proximal_newton import (
+    Loss,
+    largest_row,
+    newton_on_screened,
+    null_solution,
+    proximal_newton,
+)
 from infused.solvers.result import Settled, SolverResult
 from infused.solvers.reweighted import reweighted
 from infused.solvers.split_bregman import split_bregman, split_bregman_on_working_set
@@ -39,14 +45,19 @@ CACHED = 2**20  # the same where it is copied: they should stay in the cache
 WIDE = 10  # this many features to a sample
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fit:
     """A solution, and where it puts the variables."""
 
     result: SolverResult
-    standing: Standing
+    model: SparseModel
     uncertainty: Uncertainty | None = None
     """By how much lengths and leftovers may be off, where their order was to be certain."""
+
+    @cached_property
+    def standing(self) -> Standing:
+        """Return what orders the variables."""
+        return self.model.standing(self.result.coef, self.result.gradient)
 
     @property
     def scores(self) -> Floats:
@@ -255,19 +266,35 @@ class SparseModel:
         """Find the features that are no copies of an earlier one."""
         return np.arange(self.n_features) if self.copies is None else np.unique(self.copies[0])
 
+    @cached_property
+    def _owners(self) -> Ints:
+        """Find the place of the first of its copies among the distinct features, for each feature."""
+        first = np.arange(self.n_features) if self.copies is None else self.copies[0]
+        return np.searchsorted(self.firsts, first)
+
     def _to_all(self, coef: Floats, gradient: Floats) -> tuple[Floats, Floats]:
         """Extend a solution for distinct features to all: copies have equal gradients, no coefficients."""
         if self.copies is None:
             return coef, gradient
-        first, sign = self.copies
-        full, place = np.zeros((self.n_features, coef.shape[1])), self.firsts
-        full[place] = coef
-        return full, sign[:, None] * gradient[np.searchsorted(place, first)]
+        full = np.zeros((self.n_features, coef.shape[1]))
+        full[self.firsts] = coef
+        return full, self.copies[1][:, None] * gradient[self._owners]
 
     def gradient(self, coef: Floats) -> Floats:
         """Compute the gradient of least squares where copies have no coefficients."""
         coef = coef if self.copies is None else coef[self.firsts]
         return self._to_all(coef, self.distinct.smooth.gradient(coef))[1]
+
+    def with_gradient(self, fit: Fit) -> Fit:
+        """Return a fit of a path with all of its gradient: a path may have estimated a part of it."""
+        if self.loss is None:
+            return fit
+        part, coef, free = self.distinct, fit.result.coef[self.firsts], fit.result.free
+        if part.loss is None or free is None or not part.loss.wide:
+            return fit
+        gradient, _ = part.loss.gradient(part.loss.predictions(coef, free), coef)
+        result = replace(fit.result, gradient=self._to_all(coef, gradient)[1])
+        return Fit(result, self, fit.uncertainty)
 
     def carried_over(
         self, fit: Fit, features: Ints, part: SparseModel
@@ -393,7 +420,7 @@ class SparseModel:
             coef, gradient = self._to_all(result.coef, result.gradient)
             result = replace(result, coef=coef, gradient=gradient, state=None)
         uncertainty = None if certain is None else certain.uncertainty
-        return Fit(result, self.standing(result.coef, result.gradient), uncertainty)
+        return Fit(result, self, uncertainty)
 
     def _solve(
         self,
@@ -437,6 +464,9 @@ class SparseModel:
         """Solve for a datafit by Newton steps; where features are fused, by Algorithm 1 for each step."""
         many = EPOCHS_PER_ITERATION * self.max_iter
         if not len(self._edges(lambda2)):
+            alone = start is None or settled is not None or not loss.wide
+            if start is not None and not alone and isinstance(rows, RowGroups) and rows.weight > 0:
+                return newton_on_screened(loss, rows, start, max_iter=many, tol=tol)
             return proximal_newton(loss, rows, max_iter=many, tol=tol, start=start, settled=settled)
         C, fusion = self._incidence(lambda2), RowGroups(lambda2)
 

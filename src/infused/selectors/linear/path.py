@@ -221,8 +221,9 @@ class Solved:
     def predictions(self, X: Any) -> list[Floats]:
         """Predict any samples at each lambda1."""
         used = np.flatnonzero(self.coef.any(axis=(0, 1)))
-        F = dense(X[:, used])
-        return [F @ B[:, used].T + c for B, c in zip(self.coef, self.intercept, strict=True)]
+        n_lambdas, n_targets, _ = self.coef.shape
+        products = dense(X[:, used]) @ self.coef[:, :, used].reshape(-1, len(used)).T
+        return list(products.reshape(-1, n_lambdas, n_targets).transpose(1, 0, 2) + self.intercept[:, None])
 
 
 def solve_path(
@@ -292,7 +293,7 @@ def explained(solved: Solved, inputs: Inputs, loss: str, centred: bool) -> Float
     f = _evaluation(loss, inputs, solved, _values(inputs))
     null = f.value(np.zeros((inputs.X.shape[0], f.n_targets)))
     if centred or loss != "squared":
-        null = float(null_solution(Loss(f, solved.data.F), RowGroups(1.0)).objective[0])
+        null = float(null_solution(Loss(f, solved.data.F[:, :0]), RowGroups(1.0)).objective[0])
     whole = max(null - f.smallest, np.finfo(float).tiny)
     return np.array([1 - (f.value(eta) - f.smallest) / whole for eta in solved.predictions(inputs.coded.X)])
 

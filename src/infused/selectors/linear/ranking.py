@@ -175,7 +175,7 @@ def rank_by_path(model: SparseModel) -> Ranked:
     for place, fit in enumerate(fits):
         entered = (scores == 0) & (fit.scores > 0)
         scores[entered] = len(grid) - place
-    last = fits[-1]
+    last = model.with_gradient(fits[-1])
     scores[scores > 0] += _share(last.scores)[scores > 0]
     ranking = ranks(scores, last.leftover)
     return Ranked(
