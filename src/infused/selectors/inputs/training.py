@@ -13,15 +13,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from infused._columns import COPIED, ColumnDesign, HeldColumns, StoredColumns
-from infused._design import (
-    NEGLIGIBLE,
-    Design,
-    SparseDesign,
-    column_squares,
-    dense,
-    measured,
-    rows_scaled,
-)
+from infused._design import NEGLIGIBLE, Design, SparseDesign, column_squares, dense, measured, rows_scaled
 from infused._runtime.checks import told_kind
 from infused._runtime.compat import StrOptions, cached_property, check_sample_weight
 from infused._runtime.messages import reason

@@ -381,7 +381,7 @@ class SparseModel:
         fits = []
         for found in descent_along(part.smooth, norms, part.screening, max_iter=many, tol=self.tol):
             coef, gradient = self._to_all(found.coef, found.gradient)
-            fits.append(Fit(replace(found, coef=coef, gradient=gradient), self.standing(coef, gradient)))
+            fits.append(Fit(replace(found, coef=coef, gradient=gradient), self))
         return fits
 
     def _near(self, term: Structural, both: tuple[float, float], tol: float) -> SolverResult:
