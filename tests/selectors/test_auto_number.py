@@ -185,3 +185,13 @@ def test_a_split_may_be_a_mask():
         for split in ((first, ~first), (np.flatnonzero(first), np.flatnonzero(~first)))
     ]
     assert fits[0].number_curve_ == fits[1].number_curve_
+
+
+@pytest.mark.parametrize("small", [0.0, 1e-200])
+def test_a_fold_without_any_weight_is_refused(small):
+    """Beside 1e200 a weight of 1e-200 is none."""
+    X, y = np.random.default_rng(0).normal(size=(24, 3)), np.arange(24) % 2
+    splits = [(np.arange(8, 24), np.arange(8)), (np.arange(16), np.arange(16, 24))]
+    weights = np.where(np.arange(24) < 8, small, 1e200)
+    with pytest.raises(InputError, match="leaves a part of a fold without any weight"):
+        AutoSelector(["anova"], cv=splits).fit(X, y, sample_weight=weights)

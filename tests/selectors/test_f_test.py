@@ -89,3 +89,15 @@ def test_an_explanation_has_the_same_f_and_p():
         assert found.f_value.value == pytest.approx(selector.f_values_[j])
         assert found.p_value == pytest.approx(selector.pvalues_[j])
         assert found.f_value.rank == selector.ranking_[j]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_rounding_leaves_of_a_target_is_nothing(seed):
+    """Beside two kept columns, two explain five samples in full: with weights as with copies of them."""
+    rng = np.random.default_rng(seed)
+    X, y, w = rng.normal(size=(5, 5)), np.array([1, 0, 1, 1, 0]), np.array([5, 10, 3, 1, 10])
+    selector = make_selector("anova", n_features_to_select=2, groups=[0, 0, 1, 1, 2], keep=[1])
+    weighted = selector.fit(X, y, sample_weight=w).scores_
+    copies = selector.fit(np.repeat(X, w, axis=0), np.repeat(y, w)).scores_
+    np.testing.assert_allclose(weighted, copies, rtol=1e-9)
+    assert np.isfinite(weighted).all() and weighted.argmax() == 1 and weighted[0] > 1000

@@ -445,6 +445,11 @@ def contest_on(
     if sample_weight is not None:
         weights = counted(sample_weight, X)[0][few]
         splits = [(a[weights[a] > 0], b[weights[b] > 0]) for a, b in splits]
+        if not all(len(a) and len(b) for a, b in splits):
+            raise InputError(
+                Setting("cv", cv),
+                " leaves a part of a fold without any weight: give fewer folds, or leave such samples out",
+            )
     X, y, samples = (X, y, samples) if len(few) == len(y) else (X[few], y[few], samples.take(few))
 
     def fold(split: Split) -> Fold:

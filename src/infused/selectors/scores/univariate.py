@@ -52,6 +52,7 @@ from infused.selectors.inputs.training import (
 from infused.solvers import Loss, null_solution
 
 SMALLEST = 1e-280  # p-values below are computed by their logarithm
+ROUNDING = 1e-13  # of what is left of a target: nothing is, and its size would depend on the order of sums
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,8 @@ class FTest:
         above, below = self.degrees(p)
         if above == 0 or below <= 0:
             return np.zeros_like(explained)
-        left = np.maximum(min(p, self.Y.shape[1]) - explained, 0.0)
+        left = min(p, self.Y.shape[1]) - explained
+        left = np.where(left > ROUNDING, left, 0.0)
         with np.errstate(divide="ignore"):
             return _finite(explained / above / (left / below))
 
