@@ -253,6 +253,9 @@ def test_rows_that_look_related_are_reported():
     hours = pd.DataFrame({"day": np.repeat(np.arange(40), 24), "hr": np.tile(np.arange(24), 40)})
     hours["bikers"] = np.random.default_rng(0).poisson(20, len(hours))
     assert load_data(hours, target="bikers").hints == ()  # hours of days are no groups
+    records = np.random.default_rng(0).choice(4, 288, p=[0.8, 0.1, 0.06, 0.04])
+    counted = table.drop(columns=["patient", "visit"]).assign(public_record_bankrupt=records)
+    assert load_data(counted, target="ill").hints == ()  # a count is mostly 0
     dates = table.drop(columns=["patient", "visit"]).assign(day=pd.date_range("2020", periods=len(table)))
     assert "the order of 'day'" in load_data(dates, target="ill").hints[0]
     shuffled = dates.sample(frac=1, random_state=0)

@@ -276,6 +276,15 @@ def test_doubtful_targets_are_noted(tmp_path):
     data = load_data(tmp_path / "t.csv", target="y")
     assert any("30 whole numbers of 'y' were taken as classes" in note for note in data.notes)
     assert "use --task regression" in data.notes[-1]
+    for name, values in {"affairs": [0, 1, 2, 3, 7, 12], "visits": range(6)}.items():
+        table = pd.DataFrame({"a": np.sqrt(np.arange(120)), name: np.tile(values, 20)})
+        table.to_csv(tmp_path / "c.csv", index=False)
+        data = load_data(tmp_path / "c.csv", target=name)
+        assert (
+            data.kind == "classes" and f"6 whole numbers of '{name}' were taken as classes" in data.notes[-1]
+        )
+        table.rename(columns={name: "y"}).assign(y=np.arange(120) % 6).to_csv(tmp_path / "c.csv", index=False)
+        assert load_data(tmp_path / "c.csv", target="y").notes == ()
     path = write(tmp_path / "u.csv", "a,y\n1.5,u\n2.5,u\n9.5,v\n")
     assert load_data(path, target="y").notes == ("1 class of 'y' with one sample only: 'v'",)
 

@@ -261,6 +261,7 @@ def test_numbers_that_may_mean_a_missing_value_are_pointed_out(tmp_path):
         "children": rng.poisson(1.0, 300),
         "dose": rng.choice([0, 100, 200, 300, 400, 500], 300),
         "rating": rng.choice([-1, 1], 300),
+        "limited": np.where(np.arange(300) % 4 == 0, 1, rng.choice(np.arange(6) / 40, 300)),
         "road": np.where(np.arange(300) % 4 == 0, 24, rng.integers(1, 9, 300)),
         "y": ["u", "v"] * 150,
     }
@@ -323,8 +324,10 @@ def test_rows_that_repeat_others_are_counted(tmp_path):
     table = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 3)), columns=list("abc"))
     table["y"] = ["u", "v"] * 10
     assert written(tmp_path, table).notes == ()
-    assert written(tmp_path, pd.concat([table, table[:3]])).notes == (
-        "3 rows repeat an earlier one in every feature and the target",
+    assert written(tmp_path, pd.concat([table, table[:2]])).notes == (
+        "2 rows repeat an earlier one in every feature and the target",
     )
+    many = written(tmp_path, pd.concat([table, table[:3]]))  # is said once, as a hint
+    assert many.notes == () and many.hints[0].startswith("3 of 23 rows repeat an earlier one")
     other = table[:3].assign(y=["v", "u", "v"])
     assert written(tmp_path, pd.concat([table, other])).notes == ()

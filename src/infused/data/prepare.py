@@ -154,7 +154,7 @@ def edge_piles(values: Floats) -> list[float]:
     for edge in () if not len(present) else (present.min(), present.max()):
         on_it = present == edge
         few = on_it.sum() < max(FEWEST_PILED, SHARE_PILED * len(present))
-        if edge == 0 or few or edge != np.floor(edge) or on_it.all():
+        if edge in (0, 1) or few or edge != np.floor(edge) or on_it.all():
             continue
         others = present[~on_it]
         gap, spread = np.abs(others - edge).min(), np.ptp(others)
@@ -323,12 +323,15 @@ def _likely_groups(raw: RawTable, places: list[int]) -> str | None:
 
 
 def _repeats(codes: Array | None) -> bool:
-    """Return whether there are several values, most of them in several rows."""
+    """Return whether there are several values, most of them in several rows, and none in most rows."""
     if codes is None:
         return False
     sizes = np.bincount(codes)
     return (
-        len(sizes) >= FEWEST_GROUPS and len(codes) >= FEWEST_ROWS * len(sizes) and bool(np.median(sizes) >= 2)
+        2 * sizes.max() <= len(codes)  # as of a count, which is mostly 0
+        and len(sizes) >= FEWEST_GROUPS
+        and len(codes) >= FEWEST_ROWS * len(sizes)
+        and bool(np.median(sizes) >= 2)
     )
 
 

@@ -31,6 +31,7 @@ COUNTED = {
     *("month", "price", "ring", "sale", "score", "stay", "total", "visit", "week", "year"),
 }
 MOST_LIKELY_CLASSES = 100  # more whole numbers that are no codes are surely measured
+LEAST_COUNTED = 5  # whole numbers that are taken as classes, but may be counts
 KINDS: dict[str | None, TargetKind] = {"classification": "classes", "regression": "real"}
 
 
@@ -249,7 +250,9 @@ def settle_target(y: Array, name: str, task: str | None) -> tuple[Array, TargetK
     classes = not counted and are_classes(y)
     likely = classes or (len(values) <= MOST_LIKELY_CLASSES and 2 * len(values) <= len(y) and not counted)
     doubt = []
-    if asked is None and likely and in_doubt(y):
+    some = whole and LEAST_COUNTED <= len(values) <= SURELY_CLASSES
+    counts = some and (_named_like_count(name) or float(np.ptp(values)) >= len(values))  # with holes
+    if asked is None and (counts or (likely and in_doubt(y))):
         taken, option = ("classes", "regression") if classes else ("measured", "classification")
         doubt = [
             f"the {len(values)} whole numbers of {quoted(name)} were taken as {taken}: if that is wrong, use "
