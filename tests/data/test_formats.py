@@ -34,7 +34,7 @@ def test_every_format_gives_the_same_data(tmp_path, suffix):
 def test_every_registered_suffix_is_tested_or_known_to_share_a_reader():
     shared = {".txt.gz", ".tab", ".tab.gz", ".pq", ".arrow", ".ndjson"}
     svmlight = {f"{stem}{end}" for stem in (".svm", ".svmlight", ".libsvm") for end in ("", ".gz")}
-    elsewhere = {".h5ad", ".xlsx", ".xlsm", ".xls"}  # need packages that may be absent
+    elsewhere = {".bed", ".h5ad", ".xlsx", ".xlsm", ".xls"}  # need packages that may be absent
     assert set(reader_formats()) == {*FORMATS, *shared, *svmlight, *elsewhere}
 
 

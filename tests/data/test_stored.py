@@ -19,6 +19,7 @@ from infused import (
     open_columns,
 )
 from infused._columns import ColumnDesign, StoredColumns, stored_array
+from infused.data import load_data
 from infused.exceptions import InputError
 from infused.solvers.coordinate_descent import CLOSEST
 from tests.test_columns import copy_at_most
@@ -251,6 +252,20 @@ def test_samples_without_a_phenotype_are_left_out(tmp_path, rng):
     assert columns.y.tolist() == status[left].tolist() and columns.y.dtype == np.int64
     np.testing.assert_array_equal(np.asarray(columns.X), G[left])
     np.testing.assert_array_equal(columns.X.take(np.array([9, 2])), G[left][:, [9, 2]])
+
+
+def test_genotypes_are_tables_too(tmp_path, rng):
+    G, y = genotypes(rng, missing=0.02)
+    path = write("bed", tmp_path, G[:, :40], y)
+    found = load_data(path)
+    assert found.target_name == "phenotype" and found.y.tolist() == y.tolist()
+    assert list(found.feature_names)[:2] == ["rs0", "rs1"]
+    order = rng.permutation(61)
+    rows = "".join(f"s{i}\t{y[i] > 0}\n" for i in order)
+    (tmp_path / "labels.tsv").write_text("sample\tgrown\n" + rows)
+    joined = load_data(path, target_file=tmp_path / "labels.tsv")
+    assert (joined.y == "True").tolist() == (y > 0).tolist() or joined.y.tolist() == (y > 0).tolist()
+    np.testing.assert_array_equal(joined.X, found.X)
 
 
 def test_damaged_genotypes_are_one_line(tmp_path, rng):

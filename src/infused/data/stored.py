@@ -135,7 +135,7 @@ def open_columns(
     if suffix == ".npy":
         return _npy(place, chunk)
     if suffix == ".bed":
-        return _genotypes(place, chunk)
+        return genotypes(place, chunk)
     if suffix == ".h5ad":
         return _h5ad(place, target, chunk)
     files = sorted(place.glob("[!._]*.parquet")) if place.is_dir() else [place]
@@ -252,8 +252,11 @@ CALLS = COPIES[(np.arange(256)[:, None] >> np.array([0, 2, 4, 6])) & 3]
 NO_PHENOTYPE = ("-9", "NA", "nan")
 
 
-def _genotypes(place: Path, chunk: int | None) -> Columns:
-    """Open PLINK's .bed, with the names of its .bim and the phenotype of its .fam."""
+def genotypes(place: Path, chunk: int | None = None, every: bool = False) -> Columns:
+    """Open PLINK's .bed, with the names of its .bim and the phenotype of its .fam.
+
+    Samples without a phenotype are left out, unless every sample is asked for: then without phenotypes.
+    """
     bim, fam = (_lines(place.with_suffix(suffix)) for suffix in (".bim", ".fam"))
     n_bytes = -(-len(fam) // 4)
     with place.open("rb") as file:
@@ -268,7 +271,7 @@ def _genotypes(place: Path, chunk: int | None) -> Columns:
             f"{quoted(place)} has {size:,} bytes where {len(fam):,} samples and {len(bim):,} variants take "
             f"{expected:,}: it is incomplete, or belongs to another .bim or .fam"
         )
-    y, rows = _phenotypes([row[5] for row in fam], place)
+    y, rows = (None, np.arange(len(fam))) if every else _phenotypes([row[5] for row in fam], place)
     names = [row[1] for row in bim]
     read = partial(_read_calls, str(place), n_bytes, None if len(rows) == len(fam) else rows, len(fam))
     X = StoredColumns(

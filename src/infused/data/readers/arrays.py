@@ -1,4 +1,4 @@
-"""Arrays: MATLAB's .mat, NumPy's .npz and svmlight. Which one holds the features, and which the target?"""
+"""Arrays: MATLAB's .mat, NumPy's .npz, svmlight, PLINK's .bed. Which holds the features, which the target?"""
 
 from __future__ import annotations
 
@@ -16,15 +16,26 @@ import numpy as np
 from infused._runtime.checks import EXACT, FEATURE_BYTES, check_archive, check_table, sound
 from infused._runtime.messages import extra, quoted, suggestion
 from infused._runtime.processes import read_tried
-from infused.data.columns import numbered
+from infused.data.columns import check_unique, numbered
 from infused.data.readers import reader
-from infused.data.reading import LARGE, DataError, Part, RawMatrix, ReadOptions, as_array, parsing
+from infused.data.reading import (
+    LARGE,
+    DataError,
+    Part,
+    RawMatrix,
+    RawTable,
+    ReadOptions,
+    as_array,
+    parsing,
+)
 from infused.data.written import loses_digits
 from infused.exceptions import Setting
 
 X_KEYS = ("X", "fea", "data", "features", "feature", "inputs")
 Y_KEYS = ("Y", "gnd", "target", "targets", "labels", "label", "class", "classes")
 NAME_KEYS = ("feature_names", "featurenames", "var_names")
+
+SAMPLE, PHENOTYPE = "sample", "phenotype"  # of a .fam
 
 WHOLE = re.compile(rb"(?:^|[\s:,])([+-]?[0-9]{16,})(?=[\s,#]|$)")
 SCIPY_SPARSE = {"data", "shape", "format"}
@@ -100,6 +111,22 @@ def read_npz(path: Path, options: ReadOptions, part: Part) -> RawMatrix:
         with parsing(path, "a SciPy sparse matrix"):
             arrays = {"X": sparse.load_npz(path)}
     return _pick(arrays, options, part, path)
+
+
+@reader(".bed", title="PLINK genotypes, beside .bim and .fam")
+def read_bed(path: Path, options: ReadOptions, part: Part) -> RawTable:
+    """Read copies of the first allele by variant, missing calls as missing, and the phenotype of the .fam."""
+    from infused.data.stored import MISSING_CALL, genotypes
+
+    pa = extra("pyarrow")
+    found = genotypes(path, every=part in ("features", "texts"))
+    check_table(len(found.X), len(found.names), quoted(path))
+    columns = [pa.array(found.samples)]
+    for block in found.X.blocks(None):
+        columns += [pa.array(one, mask=one == MISSING_CALL) for one in block.columns.T]
+    check_unique([SAMPLE, *found.names], quoted(path))
+    table = pa.table(columns, names=[SAMPLE, *found.names])
+    return RawTable(table, found.y, PHENOTYPE, index=(SAMPLE,))
 
 
 @reader(".svmlight", ".svm", ".libsvm", ".svmlight.gz", ".svm.gz", ".libsvm.gz", title="svmlight, sparse")
