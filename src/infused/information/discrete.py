@@ -394,7 +394,10 @@ def _codes_of(rows: Array, cuts: Cuts, missing: int | None = None) -> Array:
         _kernels.byte_codes(rows.view(np.uint8), table, coded)
         return coded
     codes, gone = cuts.codes(rows), np.isnan(rows)
-    return np.where(gone, cuts.n_values[:, None].astype(codes.dtype), codes) if gone.any() else codes
+    if not gone.any():
+        return codes
+    last = cuts.n_values.astype(_type_of(int(cuts.n_values.max())))
+    return np.where(gone, last[:, None], codes)
 
 
 def _discretize_sparse(X: Data, n_bins: int, weights: Array | None, distinct: Ints, tail: int) -> SparseCodes:
