@@ -21,16 +21,16 @@ bind bound bring build call cancel cast centre certify change check choose claim
 cluster code collect colour combine compare compose compute convert copy count create cross-validate cut
 decide decode delete demand describe detach differentiate divide do download draw drop encode end ensure
 enter escape estimate evaluate exit expand explain extend factorise fetch fill filter find finish fit
-flatten follow form format fuse give go group guard guess hand hash have hold import inspect integrate interpolate
-invert iterate join keep label lay learn leave let limit list live load lock log look lower make map mark
-mask match maximise measure mention merge minimise move multiply name normalise note notify number offer
-open order pack parse pass permute pick place plot predict prepare print project put quantise quote raise
-rank read recommend record reduce refuse register reject release remember remove rename render repeat replace
-report require rescale reset resolve restart restrict resume return reweight round run sample save say
-scale score screen search see seed select send set shelter shorten show shrink shuffle simulate skip
+flatten follow form format fuse give go group guard guess hand hash have hold import inspect integrate
+interpolate invert iterate join keep label lay learn leave let limit list live load lock log look lower make
+map mark mask match maximise measure mention merge minimise move multiply name normalise note notify number
+offer open order pack parse pass permute pick place plot predict prepare print project put quantise quote
+raise rank read recommend record reduce refuse register reject release remember remove rename render repeat
+replace report require rescale reset resolve restart restrict resume return reweight round run sample save
+say scale score screen search see seed select send set shelter shorten show shrink shuffle simulate skip
 solve sort space split stack standardise start step stop store strip subtract suggest sum summarise swap
-tabulate take tell test time trace track transform translate trust try turn unlock update validate wait
-walk warn weigh widen wrap write yield
+tabulate take tell test time trace track transform translate trust try turn unlock update validate wait walk
+warn weigh widen wrap write yield
 """
 
 

@@ -25,16 +25,16 @@ def looked():
 
 
 def test_on_noise_nothing_is_stable(noise):
-    selection = infused.select(noise, k=8, method="lasso", stability=20)
+    selection = infused.select(noise, k=8, method="lasso", stability=20, folds=0)
     assert selection.record.stability.n_stable == 0
     said = stability_sentences(selection.record)
     assert said.startswith("No feature is stable: none was selected in at least 30 of 40 half-samples")
     assert "All 8 selected features do no better than randomly permuted features" in said
     assert "No feature is stable" in selection.report()
-    many = infused.select(noise, stability=5)  # as many as it finds, and finds again
+    many = infused.select(noise, stability=5, folds=0)  # as many as it finds, and finds again
     assert stability_sentences(many.record).startswith("Inconclusive: a half-sample selects")
     assert "The selection may be chance" in stability_sentences(many.record)
-    none = infused.select(noise, method="stability")
+    none = infused.select(noise, method="stability", folds=0)
     assert len(none) == 0 and "no feature is stable" in result_sentences(none.record)
 
 
@@ -68,14 +68,16 @@ def test_it_is_looked_at_where_it_takes_seconds(monkeypatch):
 
 
 def test_a_method_that_was_chosen(looked):
-    chosen = infused.select(DATA, k="auto", method="auto:methods=['anova','lasso']", scoring="roc_auc")
+    some = infused.data.load_data(DATA).take(range(6))
+    method = "auto:methods=['anova','lasso']:cv=3"
+    chosen = infused.select(some, k="auto", method=method, scoring="roc_auc", folds=0)
     record = chosen.record
     assert [one.method for one in record.tried] == ["anova", "lasso"]
     assert sum(one.chosen for one in record.tried) == 1
     assert record.number.scoring == "roc_auc" and record.number.chosen == len(chosen)
     page = chosen.report()
     assert "Methods that were tried" in page and "was chosen among 2 methods" in page
-    assert infused.rerun(chosen).difference == ""
+    assert infused.rerun(chosen, some).difference == ""
     assert looked.record.tried == ()
 
 
