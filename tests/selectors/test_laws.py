@@ -84,6 +84,9 @@ def falls(values, varies=None):
     assert (np.diff(values) <= 1e-10 * np.maximum(1.0, np.abs(values[1:]))).all()
 
 
+PAPER = ("lasso", "ulasso", "fused-lasso", "group-lasso", "in-lasso", "in-elastic-net", "infused-lasso")
+
+
 def a_problem(seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(60, 12))
@@ -98,6 +101,19 @@ def test_linear_selectors_have_one_ranking_for_all_numbers(id, ranking):
     fits = [make_selector(id, ranking=ranking, n_features_to_select=k).fit(*a_problem()) for k in (1, 5, 12)]
     for one in fits[:2]:
         np.testing.assert_array_equal(one.ranking_, fits[-1].ranking_)
+
+
+@pytest.mark.parametrize("ranking", ["recursive", "forward", "coefficient", "path"])
+@pytest.mark.parametrize("id", PAPER)
+def test_the_order_of_columns_and_the_tolerance_change_no_selection(id, ranking):
+    X, y = a_problem()
+    own = {"groups": list(range(12))} if id == "group-lasso" else {}  # clusters have an order of their own
+    own |= {"fusion": "none"} if "fused" in id else {}
+    own |= {"ranking": ranking, "n_features_to_select": 4}
+    chosen = make_selector(id, **own).fit(X, y).support_
+    order = np.random.default_rng(5).permutation(12)
+    np.testing.assert_array_equal(make_selector(id, **own).fit(X[:, order], y).support_, chosen[order])
+    np.testing.assert_array_equal(make_selector(id, tol=1e-2, **own).fit(X, y).support_, chosen)
 
 
 def test_knockoffs_have_one_ranking_for_all_numbers():

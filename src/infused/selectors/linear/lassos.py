@@ -239,7 +239,7 @@ class GroupLasso(LinearSelector):
         Weight of the lasso inside each group, as a fraction of the value at which none of its features is
         left; 0 skips it. None is 0.05 for clusters, and 0 for given groups.
     random_state : int or None, default=0
-        Seed of k-means.
+        Seed of k-means. The clusters depend on it, and on the order of the features where these form none.
 
     Attributes
     ----------
