@@ -15,10 +15,13 @@ import pytest
 from rich.console import Console
 
 from infused._runtime.progress import Stage, time_text
+from infused.bench.standings import compare_methods
+from infused.bench.tables import standings_table
 from infused.cli import terminal
 from infused.cli.select import show_files, show_selection
 from infused.cli.terminal import Watch
 from infused.workflow import Selection
+from tests.bench.made_rows import make_rows
 from tests.cli.conftest import patients
 
 
@@ -238,3 +241,17 @@ def test_streams_that_are_closed(tmp_path, command, code, told):
 @pytest.mark.parametrize("command", ["infused methods >/dev/full", "infused --version >/dev/full"])
 def test_a_full_disk_behind_a_stream(tmp_path, command):
     assert in_a_shell(command, tmp_path) == (2, "", "Error: No space left on device\n")
+
+
+@pytest.mark.parametrize(("width", "left_out"), [(60, 3), (72, 1), (100, 0)])
+def test_a_narrow_terminal_shows_fewer_columns_and_cuts_none(width, left_out):
+    standings = compare_methods(make_rows())
+    made = standings_table(standings)
+    screen = console(width=width)
+    terminal.show_results(screen, made, len(standings.methods))
+    shown = screen.file.getvalue()
+    assert "…" not in shown and max(map(len, shown.splitlines())) <= width
+    hidden = made.spare[:left_out]
+    assert (f"No room for: {', '.join(hidden)}." in shown) == bool(hidden)
+    for name in made.cells.columns.difference(hidden):
+        assert name in shown and all(text in shown for text in made.cells[name])

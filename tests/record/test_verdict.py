@@ -84,7 +84,7 @@ def test_how_often_noise_is_said_to_predict():
 def test_the_number_on_noise_concludes():
     record = replace(scored(None, chance=0.7), number=curve(0.61, 0.03, ks=(1, 2, 3)))
     said = {one.label: one.text for one in verdict(record)}
-    assert said["Number of features"].startswith("No number of features predicts clearly better than chance.")
+    assert said["Number of features"].startswith("None predicts clearly better than chance.")
     assert said["Next"].startswith("Do not rely on these features.")
 
 

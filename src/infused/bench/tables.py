@@ -70,6 +70,8 @@ class ResultTable:
     """Cells to stress, by row and column."""
     left: int = 1
     """The first so many columns hold words, the others numbers."""
+    spare: tuple[str, ...] = ()
+    """Columns that a narrow terminal leaves out, the first ones first."""
 
     def to(self, format: str) -> str:
         """Write the table in one of ``FORMATS``; CSV holds the numbers, the others what people read."""
@@ -355,6 +357,7 @@ def standings_table(standings: Standings) -> ResultTable:
             *version_notes(standings.rows),
         ),
         strong=frozenset((n, "Method") for n in range(len(tied))),
+        spare=("Jaccard", "Seconds", "k (1 SE)", "Stability"),
     )
 
 

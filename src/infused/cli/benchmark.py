@@ -211,7 +211,7 @@ def _show_best(console: Console, rows: DataFrame) -> None:
     from infused.bench.tables import accuracy_tables
 
     for made in accuracy_tables(rows, protocol=rows["protocol"].iloc[0]):
-        console.print(terminal.result_table(made))
+        terminal.show_results(console, made)
         console.print(made.caption, style="dim")
 
 

@@ -109,7 +109,7 @@ def show_comparison(console: Console, found: Comparison, written: list[Path]) ->
 
     console.print(found.verdict)
     made = standings_table(found.standings)
-    console.print(terminal.result_table(made, len(found.standings.methods)))
+    terminal.show_results(console, made, len(found.standings.methods))
     for words in (made.caption, *made.notes):
         console.print(words, style="dim")
     for path in written:

@@ -16,6 +16,7 @@ from infused.exceptions import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from infused.record.schema import SelectedFeature, SelectionRecord
     from infused.workflow import Selection
@@ -186,7 +187,9 @@ def show_selection(console: Console, selection: Selection, written: list[Path]) 
     terminal.box(console, title(record), verdict(record))
     if record.tried:
         console.print()
-        console.print(_tried_methods(record))
+        terminal.show_fitting(
+            console, lambda less: _tried_methods(record, less), ("seconds", "linear", "trees")
+        )
     if record.selected:
         console.print()
         _show_best_features(console, record, f"in {written[0]}" if written else "in the record (--json)")
@@ -196,6 +199,8 @@ def show_selection(console: Console, selection: Selection, written: list[Path]) 
 #: Short names of columns, for terminals where the whole ones find no room.
 SHORT = {"alone": "alone", "unique": "adds", "frequency": "freq.", "p_value": "p", "group": "group"}
 WIDE = 100  # characters, from which on there are whole names and bars
+#: Columns that a narrow terminal leaves out, the first ones first.
+SPARE = ("group", "cost", "unique", "alone", "hazard", "frequency", "direction", "block")
 
 
 def _show_best_features(console: Console, record: SelectionRecord, where: str) -> None:
@@ -217,36 +222,49 @@ def _show_best_features(console: Console, record: SelectionRecord, where: str) -
         "group": lambda one: str(one.group) if one.group in shared else "-",
     }
     right = tuple(title for key, title in titles.items() if key not in ("block", "direction"))
-    table = terminal.plain_table("rank", "feature", *titles.values(), right=("rank", *right))
-    for one in best:
-        texts = (
-            cells[key](one) if key in cells else terminal.printable(OTHER_CELLS[key](one)) for key in titles
+
+    def table(left_out: Sequence[str]) -> Table:
+        shown = [key for key in titles if key not in left_out]
+        made = terminal.plain_table(
+            "rank", "feature", *(titles[key] for key in shown), right=("rank", *right)
         )
-        table.add_row(str(one.rank), Text(terminal.printable(one.name)), *texts)
-    console.print(table)
+        for one in best:
+            texts: list[Any] = [
+                cells[key](one) if key in cells else terminal.printable(OTHER_CELLS[key](one))
+                for key in shown
+            ]
+            made.add_row(str(one.rank), Text(terminal.printable(one.name)), *texts)
+        return made
+
+    left_out = [key for key in terminal.show_fitting(console, table, SPARE) if titles.pop(key, None)]
     if (beyond := len(record.selected) - SHOWN) > 0:
         console.print(Text(f"... and {beyond:,} more {where}\n"), soft_wrap=True)
+    if left_out:
+        console.print(f"No room for: {', '.join(COLUMNS[key].lower() for key in left_out)}.", style="dim")
     for key, title in titles.items():
         whole = COLUMNS[key].lower()
         called = whole if wide or key == "direction" else f"{title} ({whole})"
         console.print(Text(f"{called}: {terminal.printable(meanings[key], 10_000)}", "dim"))
 
 
-def _tried_methods(record: SelectionRecord) -> Any:
+def _tried_methods(record: SelectionRecord, left_out: Sequence[str]) -> Table:
     """Return a table of the methods that were tried, with their scores."""
     from infused.record.sentences import measure, score_number, score_text
 
     name = "accuracy" if record.number is None else record.number.scoring
     title = measure(name).words
     columns = ("method", "features", title, "linear", "trees", "seconds", "")
-    table = terminal.plain_table(*columns, right=("features", "linear", "trees", "seconds"))
+    shown = [n for n, column in enumerate(columns) if column not in left_out]
+    right = ("features", title, "linear", "trees", "seconds")
+    table = terminal.plain_table(*(columns[n] for n in shown), right=right)
     for one in record.tried:
         reached = "" if one.score is None else score_text(one.score, one.error or 0.0, name)
         told = "chosen" if one.chosen else "" if one.status == "tried" else one.status
         number = "" if one.n_features is None else f"{one.n_features:,}"
         both = (one.linear, one.boosted_trees)
         models = ["" if score is None else score_number(score, name) for score in both]
-        table.add_row(Text(one.method), number, reached, *models, f"{one.seconds:.1f}", told)
+        cells: list[Any] = [Text(one.method), number, reached, *models, f"{one.seconds:.1f}", told]
+        table.add_row(*(cells[n] for n in shown))
     return table
 
 

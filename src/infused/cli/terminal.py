@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
@@ -112,11 +112,47 @@ def plain_table(*columns: str, right: tuple[str, ...] = ()) -> Table:
     return table
 
 
-def result_table(made: ResultTable, n_methods: int | None = None) -> Table:
-    """Make a table of results, with a line below so many methods; what is best is bold."""
-    names = list(made.cells.columns)
+def show_fitting(console: Console, make: Callable[[Sequence[str]], Table], spare: Sequence[str]) -> list[str]:
+    """Print a table, without the first few of some columns where it finds no room; return those left out.
+
+    A narrow terminal gets fewer columns, not narrower ones: names and numbers would be cut.
+    """
+    left_out: list[str] = []
+    table = make(left_out)
+    for name in spare:
+        if _width(console, table) <= console.width:
+            break
+        left_out.append(name)
+        table = make(left_out)
+    console.print(table)
+    return left_out
+
+
+def _width(console: Console, table: Table) -> int:
+    """Return how many columns a table takes at least: numbers whole, words not broken inside."""
+    wide = console.options.update(width=10_000)
+    sizes = (
+        [console.measure(cell, options=wide) for cell in (one.header, *one.cells)] for one in table.columns
+    )
+    between = 2 * len(table.columns) - 1
+    return between + sum(
+        max(size.maximum if one.no_wrap else size.minimum for size in found)
+        for one, found in zip(table.columns, sizes, strict=True)
+    )
+
+
+def show_results(console: Console, made: ResultTable, n_methods: int | None = None) -> None:
+    """Print a table of results, with a line below so many methods; what is best is bold."""
+    left_out = show_fitting(console, lambda less: _result_table(made, less, n_methods), made.spare)
+    if left_out:
+        console.print(f"No room for: {', '.join(left_out)}.", style="dim")
+
+
+def _result_table(made: ResultTable, left_out: Sequence[str], n_methods: int | None) -> Table:
+    cells = made.cells.drop(columns=[name for name in left_out if name in made.cells])
+    names = list(cells.columns)
     table = plain_table(*map(printable, names), right=tuple(map(printable, names[made.left :])))
-    for n, row in enumerate(made.cells.itertuples(index=False)):
+    for n, row in enumerate(cells.itertuples(index=False)):
         texts = zip(names, (printable(str(text)) for text in row), strict=True)
         cells = (Text(text, "bold" if (n, name) in made.strong else "") for name, text in texts)
         best = "bold" if (n, names[0]) in made.strong else None

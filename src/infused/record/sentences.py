@@ -83,7 +83,7 @@ def number_sentences(record: SelectionRecord) -> str:
         return "Chosen by the method." if record.request.k is None else ""
     tried = f"Tried: {_tried(curve.ks)}."
     if record.selected and not predicts(record):
-        return f"No number of features predicts clearly better than chance. {tried}"
+        return f"None predicts clearly better than chance. {tried}"
     place = curve.ks.index(curve.best)
     name = measure(curve.scoring)
     best = f"{score_text(curve.means[place], curve.errors[place], curve.scoring)}{name.unit}"
