@@ -339,6 +339,8 @@ def test_times_and_events_in_any_form():
     [
         ({"loss": "logistic"}, np.arange(80) / 7, "loss='logistic' needs one class label"),
         ({"loss": "poisson"}, np.arange(80) - 3.0, "loss='poisson' needs counts, but y has -3"),
+        ({"loss": "poisson"}, np.resize(["no", "yes"], 80), "loss='poisson' needs numbers, but y has 'no'"),
+        ({"loss": "huber"}, np.resize(["II", "I"], 80), "loss='huber' needs numbers, but y has 'II'"),
         ({"loss": "poisson"}, np.ones((80, 2)) * np.arange(80)[:, None], "needs one target"),
         ({"loss": "cox"}, np.arange(80.0), "needs a structured y, or two columns"),
         ({}, survival(np.arange(80.0), np.zeros(80, bool)), "no event: all times are censored"),

@@ -16,7 +16,7 @@ from infused._columns import COPIED, ColumnDesign, HeldColumns, StoredColumns
 from infused._design import NEGLIGIBLE, Design, SparseDesign, column_squares, dense, measured, rows_scaled
 from infused._runtime.checks import told_kind
 from infused._runtime.compat import StrOptions, cached_property, check_sample_weight
-from infused._runtime.messages import reason
+from infused._runtime.messages import quoted, reason
 from infused._runtime.threads import require, spans
 from infused._typing import Array, Data, Floats, Ints
 from infused.datafits import SURVIVAL, Cox, Datafit, Huber, Logistic, Multinomial, Poisson, survival_records
@@ -498,6 +498,11 @@ def coding_for(loss: str, y: Array, target: str) -> Coding:
     if loss == "squared":
         return resolve_coding(y, target)
     if loss != "logistic":
+        for value in np.asarray(y).ravel() if np.asarray(y).dtype.kind in "OU" else ():
+            try:
+                float(value)
+            except (TypeError, ValueError):
+                raise InputError(Setting("loss", loss), f" needs numbers, but y has {quoted(value)}") from None
         return "real"
     if kind_of_target(y, raise_unknown=True) not in ("binary", "multiclass"):
         raise InputError(Setting("loss", loss), " needs one class label for each sample")
