@@ -211,6 +211,61 @@ def rare() -> str:
     return markdown_table(header, rows)
 
 
+def losses() -> str:
+    """CPU seconds of the paths of each problem, by solver."""
+    found = _read("losses_paths")
+    solvers = list(dict.fromkeys(row["solver"] for row in found))
+    rows = []
+    for name in dict.fromkeys(row["problem"] for row in found):
+        mine = {row["solver"]: row for row in found if row["problem"] == name}
+        reached = {solver: float(row["CPU s"]) for solver, row in mine.items() if row["reached"] == "True"}
+        cells = []
+        for solver in solvers:
+            row = mine.get(solver)
+            mark = "" if solver in reached else "more than "
+            cells.append("-" if row is None else mark + _short(row["CPU s"]))
+        ours, others = reached["infused"], [reached[one] for one in reached if one != "infused"]
+        rows.append([name, mine["infused"]["loss"], *cells, f"{ours / min(others):.2f}x"])
+    return markdown_table(["data", "loss", *solvers, "infused / the fastest peer"], rows)
+
+
+def structure() -> str:
+    """InFusedLasso with each loss, with its U and without."""
+    names = ["samples x features", "loss", "with U", "without", "ratio"]
+    return markdown_table(names, [[row[name] for name in names] for row in _read("losses_structure")])
+
+
+def survival(part: str) -> str:
+    """What is found where times and events are simulated, and what is false."""
+    found = [row for row in _read("survival") if (row["part"] == "found") == (part == "found")]
+
+    def design(row: Row) -> str:
+        return f"{row['samples']} x {row['features']}, {float(row['censored']):.0%}"
+
+    designs = list(dict.fromkeys(map(design, found)))
+    if part != "found":
+        header = [
+            "M x N, censored",
+            "method",
+            "promise",
+            "features that matter found",
+            "false",
+            "standard error",
+        ]
+        return markdown_table(
+            header,
+            [
+                [design(row), row["part"], row["method"], row["found"], row["false"], row["error"]]
+                for row in found
+            ],
+        )
+    rows = []
+    for method in dict.fromkeys(row["method"] for row in found):
+        mine = {design(row): row["found"] for row in found if row["method"] == method}
+        rows.append([method, *(mine[one] for one in designs)])
+    return markdown_table(["share found", *designs], rows)
+
+
 def certainty() -> str:
     header = ["data", "M x N", "method", "k", "settings", "selected by all", "CPU s", "at the tolerance"]
     rows = []
@@ -390,6 +445,7 @@ TABLES: dict[str, Callable[..., str]] = {
     "intervals": intervals,
     "hsic_lasso": hsic_lasso,
     "lasso_path": lasso_path,
+    "losses": losses,
     "methods_on": store_tables.methods_on,
     "mrmr": mrmr,
     "orders": store_tables.orders,
@@ -404,6 +460,8 @@ TABLES: dict[str, Callable[..., str]] = {
     "shared": store_tables.shared,
     "sparse": sparse,
     "speed": speed,
+    "structure": structure,
+    "survival": survival,
     "wide": wide,
 }
 

@@ -1,6 +1,6 @@
 """Times and events: what is found, false discoveries, stability, and filters by residuals, on made data.
 
-python -m benchmarks.survival [--draws 20] [--output FILE.csv]
+python -m benchmarks.survival [--parts found,knockoffs,stability] [--draws 20] [--output FILE.csv]
 
 Features are autoregressive (correlation 0.5 of neighbours); ten of them, spread out, change the logarithm of
 the hazard by 0.5 each, up or down. Survival is exponential, and censoring is exponential at the rate that
@@ -21,8 +21,9 @@ ones above the bound.
 
 from __future__ import annotations
 
+import csv
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -44,6 +45,7 @@ Array = NDArray[Any]
 SHAPES, CENSORED = ((300, 60), (150, 400)), (0.2, 0.5, 0.8)
 TRUE, EFFECT, CORRELATION = 10, 0.5, 0.5
 RATES = (0.1, 0.2)
+PARTS = ("found", "knockoffs", "stability")
 N_PAIRS = 25
 OUTPUT = Path("benchmarks/results/survival.csv")
 
@@ -51,29 +53,34 @@ OUTPUT = Path("benchmarks/results/survival.csv")
 def main() -> int:
     parser = command_parser(__doc__)
     parser.add_argument("--draws", type=int, default=20, help="data sets of each design")
+    parser.add_argument("--parts", default=",".join(PARTS), help="others stay as they are in the output")
     parser.add_argument("--output", type=Path, default=OUTPUT)
     options = parser.parse_args()
-    rows: list[Row] = []
+    rows, parts = list[Row](), options.parts.split(",")
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for shape in SHAPES:
             for censored in CENSORED:
-                for row in measured(shape, censored, options.draws):
+                for row in measured(shape, censored, options.draws, parts):
                     rows.append(row)
                     print(*row.values(), flush=True)
     print(format_table(list(rows[0]), [[str(value) for value in row.values()] for row in rows]))
     measure = versions("lasso infused-lasso greedy-forward anova mutual-info mrmr knockoffs stability")
-    write_csv([{**row, **measure} for row in rows], options.output)
+    made_now = [{**row, **measure} for row in rows]
+    if options.output.exists():
+        with options.output.open(newline="", encoding="utf-8") as file:
+            made_now += [row for row in csv.DictReader(file) if row["part"] not in parts]
+    write_csv(sorted(made_now, key=lambda row: PARTS.index(row["part"])), options.output)
     return int(any(row["broken"] for row in rows))
 
 
-def measured(shape: tuple[int, int], censored: float, n_draws: int) -> Iterator[Row]:
+def measured(shape: tuple[int, int], censored: float, n_draws: int, parts: Sequence[str]) -> Iterator[Row]:
     """Rows of one design."""
     found: dict[tuple[str, str], list[tuple[float, float]]] = {}
     spent: dict[tuple[str, str], float] = {}
     for draw in range(n_draws):
         X, y, true = made(*shape, censored, draw)
-        for part, method, figures, seconds in everything(X, y, true, draw):
+        for part, method, figures, seconds in everything(X, y, true, draw, parts):
             found.setdefault((part, method), []).append(figures)
             spent[part, method] = spent.get((part, method), 0.0) + seconds
     for (part, method), figures in found.items():
@@ -112,15 +119,25 @@ def made(n_samples: int, n_features: int, censored: float, seed: int) -> tuple[F
     return X, survival_records(np.minimum(time, until), time <= until), true
 
 
-def everything(
-    X: Floats, y: Array, true: Array, seed: int
-) -> Iterator[tuple[str, str, tuple[float, float], float]]:
+Outcome = tuple[str, str, tuple[float, float], float]
+
+
+def everything(X: Floats, y: Array, true: Array, seed: int, parts: Sequence[str]) -> Iterator[Outcome]:
     """Part, method, the shares that are found and false, and CPU seconds."""
-    for name, order in orders(X, y):
-        start = process_time()
-        first = order()[:TRUE]
-        share = float(np.isin(first, true).mean())
-        yield "found", name, (share, 1 - share), process_time() - start
+    if "found" in parts:
+        for name, order in orders(X, y):
+            start = process_time()
+            first = order()[:TRUE]
+            share = float(np.isin(first, true).mean())
+            yield "found", name, (share, 1 - share), process_time() - start
+    if "knockoffs" in parts:
+        yield from by_knockoffs(X, y, true, seed)
+    if "stability" in parts:
+        yield by_stability(X, y, true, seed)
+
+
+def by_knockoffs(X: Floats, y: Array, true: Array, seed: int) -> Iterator[Outcome]:
+    """Discoveries at each rate."""
     start = process_time()
     fitted = KnockoffSelector(RATES[0], n_copies=2, random_state=seed).fit(X, y)
     spent = process_time() - start
@@ -133,11 +150,15 @@ def everything(
         else:
             share, false = np.isin(true, chosen).mean(), (~np.isin(chosen, true)).sum()
         yield "knockoffs", f"q = {q}", (float(share), float(false) / max(len(chosen), 1)), spent
+
+
+def by_stability(X: Floats, y: Array, true: Array, seed: int) -> Outcome:
+    """The stable set, and how many of it are false."""
     start = process_time()
     stable = StabilitySelection("lasso", n_pairs=N_PAIRS, max_false=1.0, random_state=seed).fit(X, y)
     support = stable.get_support(indices=True)
     figures = float(np.isin(true, support).mean()), float((~np.isin(support, true)).sum())
-    yield "stability", "expected false at most 1", figures, process_time() - start
+    return "stability", "expected false at most 1", figures, process_time() - start
 
 
 def orders(X: Floats, y: Array) -> Iterator[tuple[str, Any]]:

@@ -502,7 +502,9 @@ def coding_for(loss: str, y: Array, target: str) -> Coding:
             try:
                 float(value)
             except (TypeError, ValueError):
-                raise InputError(Setting("loss", loss), f" needs numbers, but y has {quoted(value)}") from None
+                raise InputError(
+                    Setting("loss", loss), f" needs numbers, but y has {quoted(value)}"
+                ) from None
         return "real"
     if kind_of_target(y, raise_unknown=True) not in ("binary", "multiclass"):
         raise InputError(Setting("loss", loss), " needs one class label for each sample")
