@@ -251,14 +251,10 @@ def survival(part: str) -> str:
             "features that matter found",
             "false",
             "standard error",
+            "data sets",
         ]
-        return markdown_table(
-            header,
-            [
-                [design(row), row["part"], row["method"], row["found"], row["false"], row["error"]]
-                for row in found
-            ],
-        )
+        names = ("part", "method", "found", "false", "error", "draws")
+        return markdown_table(header, [[design(row), *(row[name] for name in names)] for row in found])
     rows = []
     for method in dict.fromkeys(row["method"] for row in found):
         mine = {design(row): row["found"] for row in found if row["method"] == method}
