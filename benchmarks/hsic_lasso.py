@@ -259,7 +259,7 @@ def _timed(selector: HSICLasso, X: Array, y: Array) -> tuple[float, HSICLasso]:
 
 
 def _made(n_samples: int, n_features: int) -> tuple[Array, Array]:
-    """Make correlated features of which five matter, none of them linearly alone."""
+    """Make correlated features of which four matter, none of them linearly alone."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n_samples, n_features))
     X[:, 1:] += 0.5 * X[:, :-1]
