@@ -115,11 +115,11 @@ def test_noise_with_repeated_rows_is_no_longer_found():
     """Without the groups features are stable and ahead of shadows, and the accuracy is near 1."""
     X, y, patient = repeated()
     lasso = Lasso(n_features_to_select=5).fit(X, y)
-    wins = [
-        shadow_test(lasso, X, y, n_repeats=19, random_state=0, sample_groups=groups).p_values.min()
+    torn, whole = (
+        shadow_test(lasso, X, y, n_repeats=19, random_state=0, sample_groups=groups).p_values
         for groups in (None, patient)
-    ]
-    assert wins[0] <= 0.05 < wins[1]
+    )
+    assert torn.max() <= 0.05 and np.median(whole) > 0.5  # one of five may win by chance
     stable = StabilitySelection(Lasso(n_features_to_select=8), n_pairs=15, random_state=0)
     assert stable.fit(X, y).n_stable_ >= 3 > stable.fit(X, y, sample_groups=patient).n_stable_
     auto = AutoSelector(["anova"], random_state=0)
