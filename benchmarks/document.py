@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import choices, discovery_tables, relations, store_tables
+from benchmarks import choices, discovery_tables, million, relations, store_tables
 from benchmarks.command import command_parser, run
 from benchmarks.store_tables import STORE
 from benchmarks.tables import markdown_table
@@ -458,6 +458,8 @@ TABLES: dict[str, Callable[..., str]] = {
     "lasso_path": lasso_path,
     "losses": losses,
     "methods_on": store_tables.methods_on,
+    "million": lambda: markdown_table(million.HEADER, million.cells(_read("million"))),
+    "million_slopes": lambda: million.slopes(_read("million")) + "\n",
     "mrmr": mrmr,
     "orders": store_tables.orders,
     "paper": store_tables.paper,

@@ -233,7 +233,7 @@ def slopes(rows: list[Row]) -> str:
     lines = []
     for task, own in grown(rows).items():
         slope = np.polyfit(np.log([one[0] for one in own]), np.log([one[1] for one in own]), 1)[0]
-        lines.append(f"{task}: CPU seconds grow with the number of values to the power of {slope:.2f}")
+        lines.append(f"- {task}: CPU seconds grow with the number of values to the power of {slope:.2f}")
     return "\n".join(lines)
 
 

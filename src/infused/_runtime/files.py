@@ -71,13 +71,17 @@ def _aside(path: Path, token: str) -> Path:
 
 
 def _write(path: Path, write: Content) -> None:
-    with path.open("xb") as file:
-        if isinstance(write, bytes):
-            file.write(write)
-        else:
-            write(file)
-        file.flush()
-        os.fsync(file.fileno())
+    try:
+        with path.open("xb") as file:
+            if isinstance(write, bytes):
+                file.write(write)
+            else:
+                write(file)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:  # a full disk names no file
+        error.filename = error.filename or str(path.parent)
+        raise
 
 
 def write_together(
