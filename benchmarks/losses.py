@@ -1,6 +1,6 @@
 """Paths of losses beside glmnet, adelie, skglm and celer; the price of U; rare classes.
 
-python -m benchmarks.losses paths|structure|rare [--problems "A;B"] [--output FILE.csv]
+python -m benchmarks.losses paths|structure|rare [--problems "A;B"] [--solvers "A;B"] [--output FILE.csv]
 
 paths: min_{b, c} f(Xb + c) + lambda |b|_1 for 100 lambdas, evenly in their logarithm, from where no feature
 is needed to 0.01 of it; f is the negative log-likelihood of two classes, of counts, or Cox's partial one (no
@@ -93,9 +93,12 @@ def main() -> int:
     parser = command_parser(__doc__)
     parser.add_argument("part", choices=PARTS)
     parser.add_argument("--problems", help=f"some of {'; '.join(PROBLEMS)} (for paths)")
+    parser.add_argument("--solvers", help=f"some of {'; '.join(SOLVERS)} (for paths), infused among them")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     rows: list[Row] = []
+    for name in set(SOLVERS) - set((options.solvers or ";".join(SOLVERS)).split(";")):
+        del SOLVERS[name]
     names = options.problems.split(";") if options.problems else list(PROBLEMS)
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of convergence: the gap will tell
