@@ -160,7 +160,7 @@ def _largest(A: Any) -> Floats:
 
 def refuse_extreme(A: Floats, name: str) -> None:
     """Refuse numbers whose squares leave the range, which a model without a scale cannot take."""
-    largest = float(max(A.max(initial=0.0), -A.min(initial=0.0)))
+    largest = max(float(A.max(initial=0)), -float(A.min(initial=0)))
     if largest > LARGEST[8] or 0 < largest < 1 / LARGEST[8]:
         raise InputError(
             f"The largest value of {name} is {largest:.2g}, whose squares become "
