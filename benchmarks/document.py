@@ -236,7 +236,7 @@ def structure() -> str:
 
 
 def survival(part: str) -> str:
-    """What is found where times and events are simulated, and what is false."""
+    """Tabulate the power and the false selections of simulated times and events."""
     found = [row for row in _read("survival") if (row["part"] == "found") == (part == "found")]
 
     def design(row: Row) -> str:

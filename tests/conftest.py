@@ -75,13 +75,13 @@ def nobody_looks_again(monkeypatch):
     monkeypatch.setattr("infused.workflow.trust.SECONDS", 0.0)
 
 
-#: What hangs on the number of trees: recorded answers, and whether a relation is linear.
+#: Tests that depend on the number of trees: recorded answers, and whether a relation is linear.
 ALL_TREES = ("test_golden.py", "test_auto_selector.py", "test_relation.py")
 
 
 @pytest.fixture(autouse=True)
 def few_trees(request, monkeypatch):
-    """Forests are small, and trees are boosted in few rounds, where nothing that is tested hangs on it."""
+    """Make forests small and boosting short where no test depends on their size."""
     if request.node.path.name not in ALL_TREES:
         monkeypatch.setattr("infused.selectors.scores.importances.TREES", 30)
         monkeypatch.setattr("infused.selectors.choose.number.ROUNDS", 6)

@@ -123,7 +123,7 @@ def check(use: Callable[..., Values], column: Any, values: Values, described: st
 
 
 def is_plain(values: Values) -> bool:
-    """Whether float64 has place for all of them, and tells them apart."""
+    """Return whether float64 holds all of them exactly, and keeps them distinct."""
     return all(abs(value) < EXACT for value in values) and len(set(map(float, values))) == len(set(values))
 
 

@@ -115,3 +115,11 @@ def test_the_papers_sets_have_the_same_features(paper_data, monkeypatch):
     assert 1e-3 > one.information_error_ > 0 == other.information_error_
     for k in (10, 50, 100, 120, 200):  # neighbours in the order may be nearly tied
         np.testing.assert_array_equal(one.ranking_ <= k, other.ranking_ <= k)
+
+
+def test_all_features_in_another_order_are_multiplied_in_that_order():
+    information = StructuralInformation.from_data(*some_data())
+    rng = np.random.default_rng(1)
+    order, B = rng.permutation(300), rng.normal(size=(300, 2))
+    found = information.operator().times(order, B)
+    np.testing.assert_allclose(found, information.full()[:, order] @ B, atol=1e-6)

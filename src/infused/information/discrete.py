@@ -328,7 +328,7 @@ def _numbers(rows: Array, missing: int | None) -> Floats:
 
 @dataclass(frozen=True)
 class _Cutting:
-    """What finds the cuts of rows of values, a feature each."""
+    """Find the cuts of rows of values, a feature each."""
 
     n_bins: int
     weights: Array | None

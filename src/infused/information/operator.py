@@ -147,7 +147,8 @@ class InformationOperator(LinearOperator):  # type: ignore[misc]  # scipy has no
         ndarray of shape (n_features, n_columns)
             The columns of U at these features, times B.
         """
-        part = self if len(features) == len(self.near) else self.restricted(features)
+        every = np.array_equal(features, np.arange(len(self.near)))  # in this order
+        part = self if every else self.restricted(features)
         product = self._expand(part, B)
         product[features] += self.diagonal[features, None] * B
         return product
